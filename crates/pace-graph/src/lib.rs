@@ -3,6 +3,7 @@ mod canon;
 mod dag;
 mod dag2seq;
 mod error;
+mod rooted;
 mod spec;
 pub mod structure;
 mod text;
@@ -12,5 +13,6 @@ pub use canon::{CANON_ID, Canonical, GroupSize, Method, canonical, canonical_ord
 pub use dag::{Dag, Op};
 pub use dag2seq::{Item, Sequence, dag2seq, dag2seq_all, seq2dag};
 pub use error::Error;
+pub use rooted::{Hops, Label, RootedLabels};
 pub use spec::DagSpec;
 pub use validity::Validity;

@@ -1,0 +1,7 @@
+//! One integration binary: link once, run everything.
+
+mod canon;
+mod dag;
+mod dag2seq;
+mod graphs;
+mod validity;

@@ -8,8 +8,9 @@ pub mod structure;
 mod text;
 mod validity;
 
-pub use canon::{canonical, canonical_order};
+pub use canon::{CANON_ID, Canonical, GroupSize, Method, canonical, canonical_order, canonicalise};
 pub use dag::{Dag, Op};
+pub use dag2seq::{Item, Sequence, dag2seq, dag2seq_all, seq2dag};
 pub use error::Error;
 pub use spec::DagSpec;
 pub use validity::Validity;

@@ -2,6 +2,7 @@
 mod canon;
 mod dag;
 mod dag2seq;
+pub mod enumerate;
 mod error;
 mod spec;
 pub mod structure;

@@ -1,0 +1,4 @@
+//! Everything that must hold, in one binary.
+
+mod enumerate;
+mod structure;

@@ -37,6 +37,7 @@
 mod canon;
 mod dag;
 mod dag2seq;
+pub mod enumerate;
 mod error;
 mod rooted;
 mod spec;

@@ -3,5 +3,7 @@
 mod canon;
 mod dag;
 mod dag2seq;
+mod enumerate;
 mod graphs;
+mod structure;
 mod validity;

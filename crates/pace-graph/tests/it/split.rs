@@ -14,10 +14,7 @@ fn na_split_is_that_of_cpython() {
 fn bn_split_is_that_of_cpython() {
     let split = split_reference(200_000, 0.9);
     assert_eq!((split.train.len(), split.test.len()), (180_000, 20_000));
-    assert_eq!(
-        split.train[..10],
-        [171354, 109116, 116690, 196550, 90430, 84697, 18663, 141327, 168630, 71954]
-    );
+    assert_eq!(split.train[..10], [171354, 109116, 116690, 196550, 90430, 84697, 18663, 141327, 168630, 71954]);
     assert_eq!(split.test[..5], [81584, 120664, 180678, 137489, 32332]);
 }
 

@@ -239,3 +239,21 @@ fn writers_refuse_what_their_format_cannot_hold() {
     let message = bn_line(&bn, -1.0).expect_err("the input feeds a node with parents").to_string();
     assert!(message.contains("mend the edges"), "{message}");
 }
+
+#[test]
+fn darts_graph_is_that_of_the_reference() {
+    let text = "[[(0, 0), (1, 5), (1, 1), (0, 1), (1, 3), (0, 3), (1, 3), (3, 2)], \
+                 [(1, 0), (0, 2), (1, 3), (0, 3), (3, 0), (0, 1), (2, 0), (3, 6)]]";
+    let genotype: Genotype = text.parse().expect("a genotype");
+    // Within each pair the second entry is the lower node; state 3 is node 7.
+    let normal = "0 1 7 2 9 3 3 9 5 5 9 4 5 9 10 : 0>3 0>5 0>8 1>2 1>6 1>9 1>12 2>4 3>4 4>14 5>7 6>7 7>11 7>14 8>10 \
+                  9>10 10>14 11>13 12>13 13>14";
+    assert_eq!(genotype.normal.to_dag().to_string(), normal);
+    let darts = "Genotype(normal=[('sep_conv_3x3', 0), ('sep_conv_3x3', 1), ('sep_conv_3x3', 0), ('sep_conv_3x3', 1), \
+                 ('sep_conv_3x3', 1), ('skip_connect', 0), ('skip_connect', 0), ('dil_conv_3x3', 2)], \
+                 normal_concat=range(2, 6), reduce=[('max_pool_3x3', 0), ('max_pool_3x3', 1), ('skip_connect', 2), \
+                 ('max_pool_3x3', 1), ('max_pool_3x3', 0), ('skip_connect', 2), ('skip_connect', 2), \
+                 ('max_pool_3x3', 1)], reduce_concat=range(2, 6))";
+    let genotype: Genotype = darts.parse().expect("the published DARTS_V2");
+    assert_eq!(genotype.to_string(), darts.replace("range(2, 6)", "[2, 3, 4, 5]"));
+}

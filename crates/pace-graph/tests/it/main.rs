@@ -6,4 +6,5 @@ mod dataset_garbage;
 mod dataset_real;
 mod dataset_round_trip;
 mod dataset_source;
+mod dataset_tfrecord;
 mod split;

@@ -27,7 +27,7 @@ impl DfsTree {
     /// Checks that `dag` is a tree (edges parent to child) numbered in DFS pre-order. O(n).
     pub fn new(dag: &Dag) -> Result<DfsTree, Error> {
         let mut parents = vec![usize::MAX; dag.n_nodes()];
-        // One walk along the edges; per-node walks cost three times as much.
+        // One walk along the edge list: node by node the same takes 1.4 to 2.3 times as long.
         for (parent, node) in dag.edges() {
             if parents[node] != usize::MAX {
                 return broken(format!("node {node} has more than one parent; keep one"));

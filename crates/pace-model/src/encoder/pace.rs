@@ -1,0 +1,242 @@
+//! PACE: dag2seq and a masked Transformer encoder (sections 3.1 and 3.2 of the paper).
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use pace_graph::structure::MaskRule;
+use pace_graph::{DagSpec, Op};
+use serde::{Deserialize, Serialize};
+
+use super::{DagEncoder, Encoding};
+use crate::batch::DagBatch;
+use crate::init::Init;
+use crate::kernel;
+use crate::layers::{
+    BlocksConfig, EncoderBlock, Join, NodeEmbedding, NodeEmbeddingConfig, Norm, NormPlacement, OpEmbedding,
+    PositionConfig, Readout,
+};
+use crate::layout::{Attention, Label, Layout, Neighbours, Order, Padding};
+use crate::pass::Stream;
+
+/// The special tokens that follow the operations in a dictionary with them: MASK, then PAD.
+pub const MASK_TOKENS: usize = 2;
+
+/// What the authors ran, see [`PaceConfig::as_published`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// PACE-VAE on ENAS architectures.
+    Na,
+    /// PACE-VAE on Bayesian networks.
+    Bn,
+    /// PACE-MLM on NAS-Bench-101.
+    Nas101,
+    /// PACE-MLM on NAS-Bench-301.
+    Nas301,
+}
+
+/// Configuration of [`Pace`]. Ablations are fields: `attention: Attention::Open`, `position: PositionConfig::None`.
+///
+/// Where paper and published code differ, [`PaceConfig::vae`] and [`PaceConfig::mlm`] follow the paper's principle
+/// (canonical topological order, attention to ancestors and itself, predecessors in the GNN) at the code's widths, and
+/// [`PaceConfig::as_published`] follows the code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PaceConfig {
+    /// Node embedding.
+    pub embedding: NodeEmbeddingConfig,
+    /// Transformer blocks.
+    pub blocks: BlocksConfig,
+    /// Readout.
+    pub readout: Readout,
+    /// Order of the sequence.
+    pub order: Order,
+    /// What the positional encoding takes for an index.
+    pub label: Label,
+    /// Neighbours in the positional encoding.
+    pub neighbours: Neighbours,
+    /// Attention mask.
+    pub attention: Attention,
+    /// A start symbol in front: what the VAE's decoder shifts by.
+    pub start_symbol: bool,
+    /// Token ids of their own for MASK and PAD; else padding uses the end symbol.
+    pub special_tokens: bool,
+}
+
+impl PaceConfig {
+    /// The encoder of PACE-VAE: 32 + 32 wide, 3 post-norm blocks, all positions read out.
+    pub fn vae() -> PaceConfig {
+        PaceConfig {
+            embedding: NodeEmbeddingConfig {
+                op: OpEmbedding::ReluLinear,
+                d_op: 32,
+                position: PositionConfig::Dag2Seq,
+                d_position: 32,
+                join: Join::Concat,
+            },
+            blocks: BlocksConfig {
+                n_layers: 3,
+                n_heads: 8,
+                d_ff: 64,
+                dropout: 0.15,
+                norm: NormPlacement::Post,
+                tied_init: false,
+            },
+            readout: Readout::Concat,
+            order: Order::Canonical,
+            label: Label::Position,
+            neighbours: Neighbours::Predecessors,
+            attention: Attention::Masked(MaskRule::PACE),
+            start_symbol: true,
+            special_tokens: false,
+        }
+    }
+
+    /// The encoder of PACE-MLM: 64 wide, MASK and PAD tokens, the output node read out.
+    pub fn mlm() -> PaceConfig {
+        let vae = PaceConfig::vae();
+        PaceConfig {
+            embedding: NodeEmbeddingConfig { d_op: 64, d_position: 64, join: Join::Sum, ..vae.embedding },
+            blocks: BlocksConfig { dropout: 0.1, ..vae.blocks },
+            readout: Readout::Output,
+            start_symbol: false,
+            special_tokens: true,
+            ..vae
+        }
+    }
+
+    /// The model of the authors' code, quirks included; `docs/ARCHITECTURE.md` lists the differences.
+    ///
+    /// The authors label NAS cells with BLISS, which is not at hand; the label here is our canonical index.
+    pub fn as_published(task: Task) -> PaceConfig {
+        let mut config = match task {
+            Task::Na | Task::Bn => PaceConfig::vae(),
+            Task::Nas101 | Task::Nas301 => PaceConfig::mlm(),
+        };
+        config.order = Order::Stored;
+        config.blocks.tied_init = true;
+        match task {
+            Task::Na => {}
+            Task::Bn => {
+                config.label = Label::Op;
+                config.blocks.dropout = 0.25;
+            }
+            Task::Nas101 | Task::Nas301 => {
+                config.embedding.op = OpEmbedding::ScaledTable;
+                let scale = if task == Task::Nas101 { 0.01 } else { 0.1 };
+                config.embedding.position = PositionConfig::Sinusoid { scale };
+                config.label = Label::Canonical;
+                config.neighbours = Neighbours::Successors;
+                config.attention = Attention::Penalised(MaskRule::REFERENCE_MLM);
+                config.readout = Readout::LastPosition;
+                config.blocks.norm = NormPlacement::Pre;
+                config.special_tokens = false;
+            }
+        }
+        config
+    }
+
+    /// The layout this model needs for graphs of `spec` (given without start symbol).
+    pub fn layout(&self, spec: &DagSpec) -> Layout {
+        let published_mlm = matches!(self.attention, Attention::Penalised(_));
+        let full = self.readout == Readout::Concat || self.readout == Readout::LastPosition || spec.max_nodes <= 16;
+        let spec = if self.start_symbol { spec.with_start_symbol() } else { spec.clone() };
+        let n_labels = match self.label {
+            Label::Op => spec.n_ops(),
+            Label::Position | Label::Canonical => spec.max_nodes,
+        };
+        let end = spec.output.unwrap_or(0);
+        let pad = match self.special_tokens {
+            true => (spec.n_ops() + 1) as Op,
+            // The published MLM code pads with id 0, which is also an operation.
+            false => {
+                if published_mlm {
+                    0
+                } else {
+                    end
+                }
+            }
+        };
+        Layout {
+            order: self.order,
+            label: self.label,
+            n_labels,
+            neighbours: self.neighbours,
+            attention: self.attention,
+            padding: if full { Padding::Full } else { Padding::Longest },
+            pad,
+            spec,
+        }
+    }
+
+    /// Initialises for graphs of `spec` (given without start symbol).
+    pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Pace {
+        let mut init = Init::new(seed, device);
+        let layout = self.layout(spec);
+        let n_tokens = layout.spec.n_ops() + if self.special_tokens { MASK_TOKENS } else { 0 };
+        let d = self.embedding.d_model();
+        Pace {
+            embedding: self.embedding.init(n_tokens, layout.n_labels, &mut init),
+            blocks: self.blocks.init_encoder(d, &mut init),
+            norm: (self.blocks.norm == NormPlacement::Pre).then(|| Norm::new(d, &mut init)),
+            config: self.clone(),
+            layout,
+        }
+    }
+}
+
+/// The PACE encoder.
+#[derive(Module, Debug)]
+pub struct Pace {
+    embedding: NodeEmbedding,
+    blocks: Vec<EncoderBlock>,
+    /// After the last block, where blocks normalise first.
+    norm: Option<Norm>,
+    #[module(skip)]
+    config: PaceConfig,
+    #[module(skip)]
+    layout: Layout,
+}
+
+impl Pace {
+    /// The configuration this was made from.
+    pub fn config(&self) -> &PaceConfig {
+        &self.config
+    }
+
+    /// The node vectors. Shapes: batch [B, N] -> [B*N, D].
+    pub fn nodes(&self, batch: &DagBatch) -> Tensor<2> {
+        let [b, n] = batch.dims();
+        let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
+        let tokens = batch.tokens.clone().reshape([b * n]);
+        let x = self.embedding.forward(tokens, batch.features.clone(), dropout(Stream::EncoderEmbedding));
+        let layers = self.blocks.iter().map(EncoderBlock::params).collect();
+        let settings = self.config.blocks.kernel(dropout(Stream::EncoderBlocks));
+        let x = kernel::encoder(x, batch.bias.clone(), layers, &settings);
+        match &self.norm {
+            Some(norm) => norm.forward(x),
+            None => x,
+        }
+    }
+}
+
+impl DagEncoder for Pace {
+    fn encode(&self, batch: &DagBatch) -> Encoding {
+        let nodes = self.nodes(batch);
+        Encoding { graph: self.config.readout.forward(nodes.clone(), batch), nodes }
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn d_node(&self) -> usize {
+        self.config.embedding.d_model()
+    }
+
+    fn d_graph(&self) -> usize {
+        self.config.readout.d_graph(self.layout.spec.max_nodes, self.d_node())
+    }
+
+    fn embedding(&self) -> Option<&NodeEmbedding> {
+        Some(&self.embedding)
+    }
+}

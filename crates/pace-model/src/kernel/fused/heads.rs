@@ -1,0 +1,165 @@
+//! Attention of any shape, head by head, through the general matrix product.
+//!
+//! Columns keep their usual order (head, position in head). Weights are [graphs, H, N, M], negated where dropout drops them.
+//! Large graphs do not keep them: backward passes no weights and they are computed again from queries and keys.
+
+use super::attend::{Geometry, Grads, Rows};
+use super::linear::{Into, Mat, product};
+use super::simd::{exp, multiversion, sum_by};
+use crate::kernel::MASKED;
+
+/// Buffers of one thread.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    kept: Vec<f32>,
+    weights: Vec<f32>,
+    slope: Vec<f32>,
+}
+
+/// The slice of a head from row `row` on.
+fn head<'a>(rows: &Rows<'a>, row: usize, column: usize) -> Mat<'a> {
+    Mat::new(&rows.data[row * rows.stride + rows.offset + column..], rows.stride)
+}
+
+/// Forward; `weights` is empty if they are not to be kept. `out` [graphs * N, D].
+pub(crate) fn forward(
+    g: &Geometry<'_>,
+    [q, keys, values]: [Rows<'_>; 3],
+    weights: &mut [f32],
+    out: &mut [f32],
+    scratch: &mut Scratch,
+) {
+    let (n, m, d) = (g.n, g.m, g.d);
+    let d_head = d / g.n_heads;
+    scratch.weights.resize(n * m, 0.0);
+    scratch.kept.resize(n * m, 0.0);
+    for (graph, h) in g.graph_heads() {
+        let at = (graph * g.n_heads + h) * n * m;
+        let w = if weights.is_empty() { &mut scratch.weights[..] } else { &mut weights[at..at + n * m] };
+        softmax_scores(g, graph, h, [q, keys], w);
+        let mixed = if g.site.is_on() {
+            keep(&mut scratch.kept, w, g.site.scale);
+            &scratch.kept[..]
+        } else {
+            w
+        };
+        let (value, out) = (head(&values, graph * m, h * d_head), &mut out[graph * n * d + h * d_head..]);
+        product([n, m, d_head], out, d, Into::Replace, Mat::new(mixed, m), value, 1.0);
+    }
+}
+
+/// Backward; `dout` [graphs * N, D], `grads` overwritten.
+pub(crate) fn backward(
+    g: &Geometry<'_>,
+    [q, keys, values]: [Rows<'_>; 3],
+    weights: &[f32],
+    dout: &[f32],
+    grads: &mut Grads<'_>,
+    scratch: &mut Scratch,
+) {
+    let (n, m, d) = (g.n, g.m, g.d);
+    let d_head = d / g.n_heads;
+    let scale = if g.site.is_on() { g.site.scale } else { 1.0 };
+    scratch.weights.resize(n * m, 0.0);
+    scratch.kept.resize(n * m, 0.0);
+    scratch.slope.resize(n * m, 0.0);
+    for (graph, h) in g.graph_heads() {
+        let at = (graph * g.n_heads + h) * n * m;
+        let (column, q_row, key_row) = (h * d_head, graph * n, graph * m);
+        let w = if weights.is_empty() {
+            softmax_scores(g, graph, h, [q, keys], &mut scratch.weights);
+            &scratch.weights[..]
+        } else {
+            &weights[at..at + n * m]
+        };
+        keep(&mut scratch.kept, w, scale);
+        let dout = Mat::new(&dout[q_row * d + column..], d);
+        let value = head(&values, key_row, column);
+        product([n, d_head, m], &mut scratch.slope, m, Into::Replace, dout, value.t(), 1.0);
+        softmax_grad(&mut scratch.slope, w, scale, m);
+        let (kept, slope) = (Mat::new(&scratch.kept, m), Mat::new(&scratch.slope, m));
+        let (dv, stride) = grads.values(key_row, column);
+        product([m, n, d_head], dv, stride, Into::Replace, kept.t(), dout, 1.0);
+        let (dq, stride) = grads.queries(q_row, column);
+        product([n, m, d_head], dq, stride, Into::Replace, slope, head(&keys, key_row, column), g.scale);
+        let (dk, stride) = grads.keys(key_row, column);
+        product([m, n, d_head], dk, stride, Into::Replace, slope.t(), head(&q, q_row, column), g.scale);
+    }
+}
+
+/// The signed attention weights of one head of one graph, [N, M].
+fn softmax_scores(g: &Geometry<'_>, graph: usize, h: usize, [q, keys]: [Rows<'_>; 2], w: &mut [f32]) {
+    let d_head = g.d / g.n_heads;
+    let (q, keys) = (head(&q, graph * g.n, h * d_head), head(&keys, graph * g.m, h * d_head));
+    product([g.n, d_head, g.m], w, g.m, Into::Replace, q, keys.t(), g.scale);
+    softmax(w, g, graph, h);
+}
+
+multiversion! {
+    /// Softmax of each row of scores [N, M] in place, masked, and negated where dropout drops.
+    fn softmax(w: &mut [f32], g: &Geometry<'_>, graph: usize, h: usize) = softmax_body
+}
+
+#[inline(always)]
+fn softmax_body<const FMA: bool>(w: &mut [f32], g: &Geometry<'_>, graph: usize, h: usize) {
+    for (i, w) in w.chunks_exact_mut(g.m).enumerate() {
+        if let Some(bias) = g.bias_row(graph, i) {
+            for (w, &bias) in w.iter_mut().zip(bias) {
+                *w = if bias > MASKED { *w + bias } else { f32::NEG_INFINITY };
+            }
+        }
+        let mut top = f32::NEG_INFINITY;
+        for &w in w.iter() {
+            top = if w > top { w } else { top };
+        }
+        if top == f32::NEG_INFINITY {
+            w.fill(0.0);
+            continue;
+        }
+        for w in w.iter_mut() {
+            *w = exp::<FMA>(*w - top);
+        }
+        let inverse = 1.0 / sum_by(w.len(), |j| w[j]);
+        if g.site.is_on() {
+            let index = g.weight_index(graph, i, 0).wrapping_add(h as u32);
+            for (j, w) in w.iter_mut().enumerate() {
+                let keep = g.site.keep(index.wrapping_add((j * g.n_heads) as u32));
+                *w *= if keep { inverse } else { -inverse };
+            }
+        } else {
+            for w in w.iter_mut() {
+                *w *= inverse;
+            }
+        }
+    }
+}
+
+multiversion! {
+    /// The weights that dropout kept, scaled; 0 for the others.
+    fn keep(kept: &mut [f32], w: &[f32], scale: f32) = keep_body
+}
+
+#[inline(always)]
+fn keep_body<const FMA: bool>(kept: &mut [f32], w: &[f32], scale: f32) {
+    for (kept, &w) in kept.iter_mut().zip(w) {
+        *kept = if w > 0.0 { w * scale } else { 0.0 };
+    }
+}
+
+multiversion! {
+    /// The gradient of the scores (before their scale) from that of the kept weights, in place: dw becomes w (dw - sum w dw).
+    fn softmax_grad(dw: &mut [f32], w: &[f32], scale: f32, m: usize) = softmax_grad_body
+}
+
+#[inline(always)]
+fn softmax_grad_body<const FMA: bool>(dw: &mut [f32], w: &[f32], scale: f32, m: usize) {
+    for (dw, w) in dw.chunks_exact_mut(m).zip(w.chunks_exact(m)) {
+        for (dw, &w) in dw.iter_mut().zip(w) {
+            *dw = if w > 0.0 { *dw * scale } else { 0.0 };
+        }
+        let mean = sum_by(m, |j| w[j] * dw[j]);
+        for (dw, &w) in dw.iter_mut().zip(w) {
+            *dw = w.abs() * (*dw - mean);
+        }
+    }
+}

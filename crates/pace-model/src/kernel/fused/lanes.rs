@@ -1,0 +1,157 @@
+//! Attention of small graphs with the heads as SIMD lanes.
+//!
+//! With columns ordered (position in head, head), the H values that belong together across heads lie side by side, and
+//! every step of attention - scores, softmax, mixing, and their gradients - is the same scalar program run in H lanes: no
+//! transposed copies, no padding, no horizontal sums. The mask is shared by the heads, so a forbidden pair is skipped
+//! altogether, which on the ancestor masks of DAGs is half of the work.
+
+use super::attend::{Geometry, Rows};
+use super::simd::{exp, fma};
+
+/// The heads' values at one position.
+type Lanes<const H: usize> = [f32; H];
+
+/// Row `row` as D/H groups of lanes.
+#[inline(always)]
+fn row<'a, const H: usize>(rows: &Rows<'a>, row: usize, d_head: usize) -> &'a [Lanes<H>] {
+    let start = row * rows.stride + rows.offset;
+    rows.data[start..start + d_head * H].as_chunks::<H>().0
+}
+
+#[inline(always)]
+fn dot<const H: usize, const FMA: bool>(a: &[Lanes<H>], b: &[Lanes<H>]) -> Lanes<H> {
+    let mut total = [0.0; H];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..H {
+            total[lane] = fma::<FMA>(a[lane], b[lane], total[lane]);
+        }
+    }
+    total
+}
+
+/// y += w * x, lane by lane.
+#[inline(always)]
+fn axpy<const H: usize, const FMA: bool>(y: &mut [Lanes<H>], w: &Lanes<H>, x: &[Lanes<H>]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        for lane in 0..H {
+            y[lane] = fma::<FMA>(w[lane], x[lane], y[lane]);
+        }
+    }
+}
+
+/// Forward over the graphs of a block.
+///
+/// `weights` [graphs, N, M, H] receives the softmax, negated where dropout drops it, so that backward reads both from
+/// one number; `out` is [graphs * N, D], both in lane order.
+#[inline(always)]
+pub(crate) fn forward<const H: usize, const FMA: bool>(
+    g: &Geometry<'_>,
+    d_head: usize,
+    [q, keys, values]: [Rows<'_>; 3],
+    weights: &mut [f32],
+    out: &mut [f32],
+    allowed: &mut Vec<usize>,
+) {
+    let (n, m) = (g.n, g.m);
+    for graph in 0..g.graphs {
+        for i in 0..n {
+            let r = graph * n + i;
+            g.allowed(graph, i, allowed);
+            let qi = row::<H>(&q, r, d_head);
+            let w = weights[r * m * H..(r + 1) * m * H].as_chunks_mut::<H>().0;
+            let out = out[r * d_head * H..(r + 1) * d_head * H].as_chunks_mut::<H>().0;
+            out.fill([0.0; H]);
+            if allowed.len() < m {
+                w.fill([0.0; H]);
+            }
+            let mut top = [f32::NEG_INFINITY; H];
+            for &j in allowed.iter() {
+                let mut s = dot::<H, FMA>(qi, row::<H>(&keys, graph * m + j, d_head));
+                let bias = g.bias(graph, i, j);
+                for lane in 0..H {
+                    s[lane] = s[lane] * g.scale + bias;
+                    top[lane] = if s[lane] > top[lane] { s[lane] } else { top[lane] };
+                }
+                w[j] = s;
+            }
+            let mut total = [0.0; H];
+            for &j in allowed.iter() {
+                for lane in 0..H {
+                    w[j][lane] = exp::<FMA>(w[j][lane] - top[lane]);
+                    total[lane] += w[j][lane];
+                }
+            }
+            let inverse = total.map(|total| 1.0 / total);
+            for &j in allowed.iter() {
+                let mut kept = [0.0; H];
+                for lane in 0..H {
+                    w[j][lane] *= inverse[lane];
+                    kept[lane] = w[j][lane];
+                }
+                if g.site.is_on() {
+                    let index = g.weight_index(graph, i, j);
+                    for lane in 0..H {
+                        let keep = g.site.keep(index.wrapping_add(lane as u32));
+                        kept[lane] = if keep { w[j][lane] * g.site.scale } else { 0.0 };
+                        w[j][lane] = if keep { w[j][lane] } else { -w[j][lane] };
+                    }
+                }
+                axpy::<H, FMA>(out, &kept, row::<H>(&values, graph * m + j, d_head));
+            }
+        }
+    }
+}
+
+/// Backward over the graphs of a block, from the weights [`forward`] kept.
+///
+/// `dout` [graphs * N, D]; dq, dk and dv dense [graphs * N or M, D], overwritten; all in lane order.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn backward<const H: usize, const FMA: bool>(
+    g: &Geometry<'_>,
+    d_head: usize,
+    [q, keys, values]: [Rows<'_>; 3],
+    weights: &[f32],
+    dout: &[f32],
+    [dq, dk, dv]: [&mut [f32]; 3],
+    allowed: &mut Vec<usize>,
+    slope: &mut Vec<f32>,
+) {
+    let (n, m, d) = (g.n, g.m, d_head * H);
+    let keep_scale = if g.site.is_on() { g.site.scale } else { 1.0 };
+    slope.resize(m * H, 0.0);
+    let slope = slope.as_chunks_mut::<H>().0;
+    dk.fill(0.0);
+    dv.fill(0.0);
+    for graph in 0..g.graphs {
+        for i in 0..n {
+            let r = graph * n + i;
+            g.allowed(graph, i, allowed);
+            let qi = row::<H>(&q, r, d_head);
+            let w = weights[r * m * H..(r + 1) * m * H].as_chunks::<H>().0;
+            let dout = dout[r * d..(r + 1) * d].as_chunks::<H>().0;
+            let dqi = dq[r * d..(r + 1) * d].as_chunks_mut::<H>().0;
+            dqi.fill([0.0; H]);
+            let mut mean = [0.0; H];
+            for &j in allowed.iter() {
+                let mut dw = dot::<H, FMA>(dout, row::<H>(&values, graph * m + j, d_head));
+                for lane in 0..H {
+                    dw[lane] = if w[j][lane] > 0.0 { dw[lane] * keep_scale } else { 0.0 };
+                    mean[lane] = fma::<FMA>(w[j][lane], dw[lane], mean[lane]);
+                }
+                slope[j] = dw;
+            }
+            for &j in allowed.iter() {
+                let (mut ds, mut kept) = ([0.0; H], [0.0; H]);
+                for lane in 0..H {
+                    ds[lane] = w[j][lane].abs() * (slope[j][lane] - mean[lane]) * g.scale;
+                    kept[lane] = if w[j][lane] > 0.0 { w[j][lane] * keep_scale } else { 0.0 };
+                }
+                let at = (graph * m + j) * d;
+                axpy::<H, FMA>(dqi, &ds, row::<H>(&keys, graph * m + j, d_head));
+                axpy::<H, FMA>(dk[at..at + d].as_chunks_mut::<H>().0, &ds, qi);
+                axpy::<H, FMA>(dv[at..at + d].as_chunks_mut::<H>().0, &kept, dout);
+            }
+        }
+    }
+}

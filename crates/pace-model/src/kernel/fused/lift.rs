@@ -1,0 +1,144 @@
+//! The seam to Burn: tensors in and out of the flex backend, with or without an autodiff graph.
+
+use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, NodeGuard, Ops, OpsKind};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Autodiff, AutodiffBackend, DispatchDevice, Flex, GradientCheckpointingStrategy};
+use burn::tensor::{DType, Tensor, TensorData};
+
+/// The primitive of the flex backend.
+pub(crate) type Primitive = FloatTensor<Flex>;
+
+/// Whether the fused path serves this tensor: f32 on flex, without gradient checkpointing.
+pub(crate) fn serves<const D: usize>(tensor: &Tensor<D>) -> bool {
+    let device = tensor.device();
+    let plain = device.clone().inner();
+    tensor.dtype() == DType::F32
+        && matches!(plain.as_dispatch(), DispatchDevice::Flex(_))
+        && device.gradient_checkpointing_strategy() != Some(GradientCheckpointingStrategy::Balanced)
+}
+
+/// An input of an operation: its values, and its place in the autodiff graph if it has one.
+pub(crate) struct Input {
+    pub(crate) values: Primitive,
+    node: Option<NodeGuard>,
+}
+
+impl Input {
+    /// # Panics
+    ///
+    /// If the tensor is on another device than the one [`serves`] was asked about.
+    pub(crate) fn new<const D: usize>(tensor: Tensor<D>) -> Self {
+        let shape = tensor.shape();
+        let (values, node) = if tensor.is_autodiff() {
+            let tensor = tensor.try_into_primitive::<Autodiff<Flex>>();
+            let (values, node) = tensor.unwrap_or_else(|error| panic!("input {shape:?}: {error:?}")).into_parts();
+            (values, Some(node))
+        } else {
+            let values = tensor.try_into_primitive::<Flex>();
+            (values.unwrap_or_else(|error| panic!("input {shape:?}: {error:?}")), None)
+        };
+        assert_eq!(values.dtype(), DType::F32, "the fused kernels compute in f32, one input {shape:?} is not");
+        let values = if values.is_contiguous() { values } else { values.to_contiguous() };
+        Self { values, node }
+    }
+
+    /// Without its place in the graph: for constants.
+    pub(crate) fn constant<const D: usize>(tensor: Tensor<D>) -> Primitive {
+        Self::new(tensor).values
+    }
+}
+
+/// The values of a contiguous tensor.
+pub(crate) fn values(tensor: &Primitive) -> &[f32] {
+    tensor.as_slice().expect("inputs are made contiguous f32 on the way in")
+}
+
+/// A tensor of the flex backend from values.
+pub(crate) fn primitive(values: Vec<f32>, shape: impl Into<burn::tensor::Shape>) -> Primitive {
+    Primitive::from_data(TensorData::new(values, shape))
+}
+
+/// An operation with a hand-written gradient.
+pub(crate) trait Op: Clone + Send + Sync + std::fmt::Debug + 'static {
+    /// What forward keeps for backward.
+    type Kept: Send + Sync + 'static;
+
+    /// The output, and what backward needs if `keep`.
+    fn forward(&self, inputs: &[Primitive], keep: bool) -> (Primitive, Self::Kept);
+
+    /// The gradient of every input.
+    fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive>;
+}
+
+/// Runs an operation on N inputs, recording it if one of them asks for a gradient.
+pub(crate) fn run<const N: usize, O: Op>(op: O, inputs: Vec<Input>) -> Tensor<2> {
+    if inputs.iter().all(|input| input.node.is_none()) {
+        let values: Vec<_> = inputs.into_iter().map(|input| input.values).collect();
+        return Tensor::from_primitive::<Flex>(op.forward(&values, false).0);
+    }
+    let (nodes, values): (Vec<_>, Vec<_>) =
+        inputs.into_iter().map(|input| (guard(&input.values, input.node), input.values)).unzip();
+    let nodes: [NodeGuard; N] =
+        nodes.try_into().unwrap_or_else(|nodes: Vec<_>| unreachable!("{} inputs to an operation of {N}", nodes.len()));
+    let step = Step(std::marker::PhantomData);
+    let y = match Backward::<Flex, N>::prepare::<NoCheckpointing>(step, nodes).compute_bound().stateful() {
+        OpsKind::Tracked(prep) => {
+            let (y, kept) = op.forward(&values, true);
+            let state = State(std::sync::Arc::new((op, values, kept)));
+            prep.finish(state, y)
+        }
+        OpsKind::UnTracked(prep) => prep.finish(op.forward(&values, false).0),
+    };
+    Tensor::from_primitive::<Autodiff<Flex>>(y)
+}
+
+/// The node of an input, a new one outside any graph if it has none.
+fn guard(values: &Primitive, node: Option<NodeGuard>) -> NodeGuard {
+    node.unwrap_or_else(|| <Autodiff<Flex> as AutodiffBackend>::from_inner(values.clone()).into_parts().1)
+}
+
+/// The backward step of an [`Op`].
+struct Step<O>(std::marker::PhantomData<fn() -> O>);
+
+impl<O> std::fmt::Debug for Step<O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(std::any::type_name::<O>())
+    }
+}
+
+/// The operation, its inputs and what forward kept.
+struct State<O: Op>(std::sync::Arc<(O, Vec<Primitive>, O::Kept)>);
+
+impl<O: Op> Clone for State<O> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<O: Op> std::fmt::Debug for State<O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.0.fmt(f)
+    }
+}
+
+impl<O: Op, const N: usize> Backward<Flex, N> for Step<O> {
+    type State = State<O>;
+
+    fn backward(
+        self,
+        ops: Ops<Self::State, N>,
+        grads: &mut Gradients,
+        _checkpointer: &mut burn::backend::autodiff::checkpoint::base::Checkpointer,
+    ) {
+        let dy = grads.consume::<Flex>(&ops.node);
+        let dy = if dy.is_contiguous() { dy } else { dy.to_contiguous() };
+        let (op, inputs, kept) = &*ops.state.0;
+        for (parent, grad) in ops.parents.into_iter().zip(op.backward(inputs, kept, dy)) {
+            if let Some(parent) = parent {
+                grads.register::<Flex>(parent.id, grad);
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The fused operations with their gradients, as Burn sees them.
+
+use burn::backend::TensorMetadata;
+use burn::tensor::Tensor;
+
+use super::lift::{Input, Op, Primitive, primitive, run, values};
+use super::parts::{AttentionShape, Normed, Packed, add_norm, add_norm_grad};
+use super::stack::{Stack, Tape};
+use super::sublayer::{Frame, Kind};
+use crate::kernel::dropout::Site;
+use crate::kernel::params::BlockConfig;
+
+/// Attention on packed projections; inputs qkv, or q and kv.
+#[derive(Clone, Debug)]
+pub(crate) struct AttentionOp {
+    pub(crate) shape: AttentionShape,
+    pub(crate) bias: Option<Primitive>,
+}
+
+impl AttentionOp {
+    fn packed<'a>(&self, inputs: &'a [Primitive]) -> Packed<'a> {
+        Packed { q: values(&inputs[0]), kv: inputs.get(1).map(values) }
+    }
+}
+
+impl Op for AttentionOp {
+    type Kept = Vec<Vec<f32>>;
+
+    fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Self::Kept) {
+        let (y, weights) = self.shape.forward(self.packed(inputs), self.bias.as_ref().map(values));
+        (primitive(y, [self.shape.batch * self.shape.n, self.shape.d]), weights)
+    }
+
+    fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
+        let bias = self.bias.as_ref().map(values);
+        let (dq, dkv) = self.shape.backward(self.packed(inputs), bias, kept, values(&dy));
+        let grads = [Some(dq), dkv].into_iter().flatten();
+        grads.zip(inputs).map(|(grad, input)| primitive(grad, input.shape())).collect()
+    }
+}
+
+/// Residual, dropout and layer norm; inputs residual, x, gamma, beta.
+#[derive(Clone, Debug)]
+pub(crate) struct AddNormOp {
+    pub(crate) epsilon: f32,
+    pub(crate) site: Site,
+}
+
+impl Op for AddNormOp {
+    type Kept = Normed;
+
+    fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Self::Kept) {
+        let [residual, x, gamma, beta] = [0, 1, 2, 3].map(|index| values(&inputs[index]));
+        let (y, normed) = add_norm(residual, x, [gamma, beta], self.epsilon, self.site);
+        (primitive(y, inputs[0].shape()), normed)
+    }
+
+    fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
+        let grads = add_norm_grad(values(&dy), kept, values(&inputs[2]), self.site);
+        grads.into_iter().zip(inputs).map(|(grad, input)| primitive(grad, input.shape())).collect()
+    }
+}
+
+/// A stack of blocks; inputs x, the memory if it has one, then all parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct StackOp {
+    /// The sublayers of one block.
+    pub(crate) layer: &'static [Kind],
+    /// Number of the first block, which numbers the dropout sites.
+    pub(crate) first_layer: usize,
+    pub(crate) config: BlockConfig,
+    /// [B, N, N].
+    pub(crate) own_bias: Primitive,
+    /// [B, N, M].
+    pub(crate) memory_bias: Option<Primitive>,
+}
+
+/// The sublayers of an encoder block.
+pub(crate) const ENCODER: &[Kind] = &[Kind::SelfAttention, Kind::FeedForward];
+
+/// The sublayers of a decoder block.
+pub(crate) const DECODER: &[Kind] = &[Kind::SelfAttention, Kind::CrossAttention, Kind::FeedForward];
+
+impl StackOp {
+    fn has_memory(&self) -> bool {
+        self.layer.contains(&Kind::CrossAttention)
+    }
+
+    /// The memory and the parameters among the inputs.
+    fn split<'a>(&self, inputs: &'a [Primitive]) -> (&'a [f32], Vec<&'a [f32]>) {
+        let (memory, params) =
+            if self.has_memory() { (values(&inputs[1]), &inputs[2..]) } else { (&[][..], &inputs[1..]) };
+        (memory, params.iter().map(values).collect())
+    }
+
+    fn stack<'a>(&'a self, inputs: &'a [Primitive], memory: &[f32], params: &[&'a [f32]]) -> Stack<'a> {
+        let shape = self.own_bias.shape();
+        let (batch, n, d) = (shape[0], shape[1], inputs[0].shape()[1]);
+        let frame = Frame {
+            n,
+            m: memory.len() / (batch * d),
+            d,
+            n_heads: self.config.n_heads,
+            epsilon: self.config.epsilon as f32,
+            norm: self.config.norm,
+            dropout: self.config.dropout,
+            own_bias: values(&self.own_bias),
+            memory_bias: self.memory_bias.as_ref().map(values),
+        };
+        Stack::new(frame, self.layer, self.first_layer, params, batch)
+    }
+
+    /// Runs on x, the memory and the parameters; the number of blocks decides the number of inputs, which Burn wants at
+    /// compile time.
+    pub(crate) fn run(self, inputs: Vec<Input>) -> Tensor<2> {
+        match inputs.len() {
+            13 => run::<13, _>(self, inputs),
+            25 => run::<25, _>(self, inputs),
+            37 => run::<37, _>(self, inputs),
+            49 => run::<49, _>(self, inputs),
+            22 => run::<22, _>(self, inputs),
+            42 => run::<42, _>(self, inputs),
+            62 => run::<62, _>(self, inputs),
+            82 => run::<82, _>(self, inputs),
+            count => unreachable!("{count} inputs are not those of 1 to {MAX_LAYERS} blocks"),
+        }
+    }
+}
+
+/// The most blocks one operation takes; longer stacks are several operations.
+pub(crate) const MAX_LAYERS: usize = 4;
+
+impl Op for StackOp {
+    type Kept = Tape;
+
+    fn forward(&self, inputs: &[Primitive], keep: bool) -> (Primitive, Self::Kept) {
+        let (memory, params) = self.split(inputs);
+        let (y, tape) = self.stack(inputs, memory, &params).forward(values(&inputs[0]), memory, keep);
+        (primitive(y, inputs[0].shape()), tape)
+    }
+
+    fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
+        let (memory, params) = self.split(inputs);
+        let grads = self.stack(inputs, memory, &params).backward(kept, memory, values(&dy));
+        let memory = self.has_memory().then_some(grads.memory);
+        let all = [grads.x].into_iter().chain(memory).chain(grads.params);
+        all.zip(inputs).map(|(grad, input)| primitive(grad, input.shape())).collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! Loops over rows: layer norm, residual and dropout, ReLU, and their gradients.
+
+use super::simd::{multiversion, sum_by};
+use crate::kernel::dropout::Site;
+
+multiversion! {
+    /// y = x + drop(y) in place, where `first` is the index of the first element in the whole tensor.
+    fn residual(y: &mut [f32], x: &[f32], site: Site, first: usize) = residual_body
+}
+
+#[inline(always)]
+fn residual_body<const FMA: bool>(y: &mut [f32], x: &[f32], site: Site, first: usize) {
+    if site.is_on() {
+        for (index, (y, x)) in y.iter_mut().zip(x).enumerate() {
+            *y = x + *y * site.factor((first + index) as u32);
+        }
+    } else {
+        add_body::<FMA>(y, x);
+    }
+}
+
+multiversion! {
+    /// y += x.
+    fn add(y: &mut [f32], x: &[f32]) = add_body
+}
+
+#[inline(always)]
+fn add_body<const FMA: bool>(y: &mut [f32], x: &[f32]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += x;
+    }
+}
+
+multiversion! {
+    /// y = drop(x), also the gradient of dropout.
+    fn dropped(y: &mut [f32], x: &[f32], site: Site, first: usize) = dropped_body
+}
+
+#[inline(always)]
+fn dropped_body<const FMA: bool>(y: &mut [f32], x: &[f32], site: Site, first: usize) {
+    if site.is_on() {
+        for (index, (y, x)) in y.iter_mut().zip(x).enumerate() {
+            *y = x * site.factor((first + index) as u32);
+        }
+    } else {
+        y.copy_from_slice(x);
+    }
+}
+
+multiversion! {
+    /// h = drop(relu(h)) in place.
+    fn relu_dropped(h: &mut [f32], site: Site, first: usize) = relu_dropped_body
+}
+
+#[inline(always)]
+fn relu_dropped_body<const FMA: bool>(h: &mut [f32], site: Site, first: usize) {
+    if site.is_on() {
+        for (index, h) in h.iter_mut().enumerate() {
+            *h = h.max(0.0) * site.factor((first + index) as u32);
+        }
+    } else {
+        for h in h {
+            *h = h.max(0.0);
+        }
+    }
+}
+
+multiversion! {
+    /// Gradient of [`relu_dropped`] in place, from its result: an element is positive exactly if it passed ReLU and was kept.
+    fn relu_dropped_grad(dh: &mut [f32], h: &[f32], site: Site) = relu_dropped_grad_body
+}
+
+#[inline(always)]
+fn relu_dropped_grad_body<const FMA: bool>(dh: &mut [f32], h: &[f32], site: Site) {
+    let scale = if site.is_on() { site.scale } else { 1.0 };
+    for (dh, h) in dh.iter_mut().zip(h) {
+        *dh = if *h > 0.0 { *dh * scale } else { 0.0 };
+    }
+}
+
+multiversion! {
+    /// Layer norm of each row of x, which becomes the normalised xhat; y = xhat * gamma + beta.
+    ///
+    /// Shapes: x and y [rows, D], rstd [rows] (1 / standard deviation), gamma and beta [D].
+    fn norm(x: &mut [f32], y: &mut [f32], rstd: &mut [f32], gamma: &[f32], beta: &[f32], epsilon: f32) = norm_body
+}
+
+#[inline(always)]
+fn norm_body<const FMA: bool>(
+    x: &mut [f32],
+    y: &mut [f32],
+    rstd: &mut [f32],
+    gamma: &[f32],
+    beta: &[f32],
+    epsilon: f32,
+) {
+    let d = gamma.len();
+    let inverse = 1.0 / d as f32;
+    for ((x, y), rstd) in x.chunks_exact_mut(d).zip(y.chunks_exact_mut(d)).zip(rstd) {
+        let mean = sum_by(d, |i| x[i]) * inverse;
+        let variance = sum_by(d, |i| (x[i] - mean) * (x[i] - mean)) * inverse;
+        *rstd = 1.0 / (variance + epsilon).sqrt();
+        for i in 0..d {
+            x[i] = (x[i] - mean) * *rstd;
+            y[i] = x[i] * gamma[i] + beta[i];
+        }
+    }
+}
+
+multiversion! {
+    /// Gradient of [`norm`]: dy becomes dx in place; dgamma and dbeta are added to.
+    ///
+    /// With t = dy * gamma: dx = rstd (t - mean(t) - xhat mean(t xhat)).
+    fn norm_grad(
+        dy: &mut [f32],
+        xhat: &[f32],
+        rstd: &[f32],
+        gamma: &[f32],
+        dgamma: &mut [f32],
+        dbeta: &mut [f32],
+    ) = norm_grad_body
+}
+
+#[inline(always)]
+fn norm_grad_body<const FMA: bool>(
+    dy: &mut [f32],
+    xhat: &[f32],
+    rstd: &[f32],
+    gamma: &[f32],
+    dgamma: &mut [f32],
+    dbeta: &mut [f32],
+) {
+    let d = gamma.len();
+    let (dgamma, dbeta) = (&mut dgamma[..d], &mut dbeta[..d]);
+    let inverse = 1.0 / d as f32;
+    for ((dy, xhat), rstd) in dy.chunks_exact_mut(d).zip(xhat.chunks_exact(d)).zip(rstd) {
+        for i in 0..d {
+            dgamma[i] += dy[i] * xhat[i];
+            dbeta[i] += dy[i];
+            dy[i] *= gamma[i];
+        }
+        let mean = sum_by(d, |i| dy[i]) * inverse;
+        let slope = sum_by(d, |i| dy[i] * xhat[i]) * inverse;
+        for i in 0..d {
+            dy[i] = (dy[i] - mean - xhat[i] * slope) * rstd;
+        }
+    }
+}
+
+multiversion! {
+    /// The gradient of a bias: total += the sum of the rows of dy [rows, D].
+    fn add_rows(total: &mut [f32], dy: &[f32]) = add_rows_body
+}
+
+#[inline(always)]
+fn add_rows_body<const FMA: bool>(total: &mut [f32], dy: &[f32]) {
+    for row in dy.chunks_exact(total.len()) {
+        for (total, dy) in total.iter_mut().zip(row) {
+            *total += dy;
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! A stack of blocks over a batch: graphs cut into groups, one group per task, each taken through all sublayers in small
+//! blocks that stay in cache.
+//!
+//! The cut depends on shapes alone and the partial weight gradients are added in the order of the groups, so results do not
+//! depend on the number of threads or on who was faster.
+
+use rayon::prelude::{
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator, ParallelSliceMut,
+};
+
+use super::attend::Scratch;
+use super::rows;
+use super::sublayer::{Block, Frame, Kind, Saved, Sublayer};
+
+/// Rows of activations that are taken through the stack together.
+const BLOCK_ROWS: usize = 128;
+
+/// Each group adds one copy of the weight gradients: enough groups to balance many cores, not so many that adding shows.
+const MAX_GROUPS: usize = 32;
+
+/// The cut of a batch: graphs per group, and per block inside a group.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cut {
+    pub(crate) group: usize,
+    block: usize,
+}
+
+impl Cut {
+    /// For `batch` graphs of `n` rows of width `d`.
+    pub(crate) fn new(batch: usize, n: usize, d: usize) -> Self {
+        // A group's products should outweigh its share of the gradient sum, which is the size of the weights, d^2.
+        let groups = (batch * n / (2 * d).max(96)).clamp(1, MAX_GROUPS);
+        let group = batch.div_ceil(groups).max(1);
+        let blocks = (group * n).div_ceil(BLOCK_ROWS).max(1);
+        Self { group, block: group.div_ceil(blocks).max(1) }
+    }
+
+    /// The blocks of group number `group`, which has `graphs` graphs.
+    fn blocks(self, group: usize, graphs: usize) -> impl Iterator<Item = (usize, Block)> {
+        let start = group * self.group;
+        (0..graphs)
+            .step_by(self.block)
+            .map(move |at| (at, Block { first: start + at, graphs: self.block.min(graphs - at) }))
+    }
+}
+
+/// What forward keeps: per group, per block, per sublayer.
+pub(crate) type Tape = Vec<Vec<Vec<Saved>>>;
+
+/// The gradients of a stack.
+pub(crate) struct StackGrads {
+    pub(crate) x: Vec<f32>,
+    /// Empty without a memory.
+    pub(crate) memory: Vec<f32>,
+    /// In the order of the parameters.
+    pub(crate) params: Vec<Vec<f32>>,
+}
+
+/// A stack ready to run: its sublayers with their parameters, and the sizes.
+pub(crate) struct Stack<'a> {
+    frame: Frame<'a>,
+    sublayers: Vec<Sublayer<'a>>,
+    cut: Cut,
+}
+
+impl<'a> Stack<'a> {
+    /// `layer` is the list of sublayers that repeats, counted from `first_layer`; `params` has those of all layers in order.
+    pub(crate) fn new(
+        frame: Frame<'a>,
+        layer: &[Kind],
+        first_layer: usize,
+        params: &[&'a [f32]],
+        batch: usize,
+    ) -> Self {
+        let mut rest = params;
+        let mut sublayers = Vec::new();
+        while !rest.is_empty() {
+            let number = first_layer + sublayers.len() / layer.len();
+            for &kind in layer {
+                let (own, others) = rest.split_at(kind.n_params());
+                sublayers.push(Sublayer::new(kind, number, own, &frame));
+                rest = others;
+            }
+        }
+        Self { frame, sublayers, cut: Cut::new(batch, frame.n, frame.d) }
+    }
+
+    /// x [B*N, D], memory [B*M, D] -> y [B*N, D] and, if `keep`, what backward needs.
+    pub(crate) fn forward(&self, x: &[f32], memory: &[f32], keep: bool) -> (Vec<f32>, Tape) {
+        let (x_width, memory_width) = (self.frame.n * self.frame.d, self.frame.m * self.frame.d);
+        let mut y = vec![0.0; x.len()];
+        let run = |(group, y): (usize, &mut [f32])| {
+            let mut scratch = Scratch::default();
+            let mut tape = Vec::new();
+            for (at, block) in self.cut.blocks(group, y.len() / x_width) {
+                let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
+                let mut h = x[block.first * x_width..][..block.graphs * x_width].to_vec();
+                let mut kept = Vec::new();
+                for sublayer in &self.sublayers {
+                    let (next, saved) = sublayer.forward(&self.frame, block, h, memory, &mut scratch);
+                    h = next;
+                    if keep {
+                        kept.push(saved);
+                    }
+                }
+                y[at * x_width..][..h.len()].copy_from_slice(&h);
+                tape.push(kept);
+            }
+            tape
+        };
+        let tape = y.par_chunks_mut(self.cut.group * x_width).enumerate().map(run).collect();
+        (y, tape)
+    }
+
+    /// The gradients of [`Stack::forward`] for dy [B*N, D].
+    pub(crate) fn backward(&self, tape: &Tape, memory: &[f32], dy: &[f32]) -> StackGrads {
+        let (x_width, memory_width) = (self.frame.n * self.frame.d, self.frame.m * self.frame.d);
+        let mut x = vec![0.0; dy.len()];
+        let mut dmemory = vec![0.0; memory.len()];
+        // Chunks of at least 1, so that a stack without a memory still has one (empty) part per group.
+        let mut memory_parts: Vec<&mut [f32]> = dmemory.chunks_mut((self.cut.group * memory_width).max(1)).collect();
+        memory_parts.resize_with(tape.len(), Default::default);
+        let parts: Vec<_> = x
+            .par_chunks_mut(self.cut.group * x_width)
+            .zip(memory_parts)
+            .zip(tape)
+            .enumerate()
+            .map(|(group, ((dx, dmemory), tape))| {
+                let mut scratch = Scratch::default();
+                let mut grads: Vec<_> = self.sublayers.iter().map(Sublayer::zero_grads).collect();
+                for ((at, block), kept) in self.cut.blocks(group, dx.len() / x_width).zip(tape) {
+                    let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
+                    let dmemory = &mut dmemory[at * memory_width..][..block.graphs * memory_width];
+                    let mut dh = dy[block.first * x_width..][..block.graphs * x_width].to_vec();
+                    for ((sublayer, saved), grads) in self.sublayers.iter().zip(kept).zip(&mut grads).rev() {
+                        dh = sublayer.backward(&self.frame, block, saved, dh, memory, dmemory, grads, &mut scratch);
+                    }
+                    dx[at * x_width..][..dh.len()].copy_from_slice(&dh);
+                }
+                grads
+            })
+            .collect();
+        StackGrads { x, memory: dmemory, params: self.sum(parts) }
+    }
+
+    /// Adds the groups' gradients in order, and restores the order of columns.
+    fn sum(&self, parts: Vec<Vec<Vec<Vec<f32>>>>) -> Vec<Vec<f32>> {
+        let mut parts = parts.into_iter();
+        let mut total = parts.next().expect("a batch has at least one group");
+        let others: Vec<_> = parts.collect();
+        total.par_iter_mut().enumerate().for_each(|(index, total)| {
+            for (param, total) in total.iter_mut().enumerate() {
+                for other in &others {
+                    rows::add(total, &other[index][param]);
+                }
+            }
+            self.sublayers[index].restore_grads(total, &self.frame);
+        });
+        total.into_iter().flatten().collect()
+    }
+}
+
+/// Runs `f` on every group of a batch cut by [`Cut`], in parallel, keeping the order of the results.
+pub(crate) fn map_groups<T: Send>(batch: usize, cut: Cut, f: impl Fn(Block) -> T + Sync + Send) -> Vec<T> {
+    let groups = batch.div_ceil(cut.group);
+    (0..groups)
+        .into_par_iter()
+        .map(|group| {
+            let first = group * cut.group;
+            f(Block { first, graphs: cut.group.min(batch - first) })
+        })
+        .collect()
+}

@@ -1,0 +1,344 @@
+//! One sublayer of a Transformer block on one block of graphs: attention, attention to a memory, or feed-forward, with its
+//! residual, dropout and norm; forward and backward.
+
+use std::borrow::Cow;
+
+use super::attend::{Geometry, Grads, Order, Rows, Scratch};
+use super::linear::{Into, add_weight_grad, input_grad, linear};
+use super::rows;
+use crate::kernel::dropout::{Dropout, Site};
+use crate::kernel::params::{NormPlacement, site};
+
+/// Which function the sublayer computes, and so the parameters it has. Every list ends in gamma, beta of the norm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// wqkv, bqkv, wo, bo.
+    SelfAttention,
+    /// wq, bq, wkv, bkv, wo, bo.
+    CrossAttention,
+    /// w1, b1, w2, b2.
+    FeedForward,
+}
+
+impl Kind {
+    /// Number of parameter tensors, norm included.
+    pub(crate) fn n_params(self) -> usize {
+        match self {
+            Self::SelfAttention | Self::FeedForward => 6,
+            Self::CrossAttention => 8,
+        }
+    }
+
+    /// How the columns that carry heads are laid out in each parameter; `None` if it has none.
+    fn carriers(self) -> &'static [Carrier] {
+        use Carrier::{Columns, Rows};
+        match self {
+            Self::SelfAttention => &[Columns, Columns, Rows],
+            Self::CrossAttention => &[Columns, Columns, Columns, Columns, Rows],
+            Self::FeedForward => &[],
+        }
+    }
+}
+
+/// Which axis of a parameter runs over (head, position in head).
+#[derive(Clone, Copy)]
+enum Carrier {
+    Columns,
+    Rows,
+}
+
+/// What is the same for all sublayers of a stack.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    pub(crate) n: usize,
+    /// Slots of the memory per graph; 0 without one.
+    pub(crate) m: usize,
+    pub(crate) d: usize,
+    pub(crate) n_heads: usize,
+    pub(crate) epsilon: f32,
+    pub(crate) norm: NormPlacement,
+    pub(crate) dropout: Dropout,
+    pub(crate) own_bias: &'a [f32],
+    pub(crate) memory_bias: Option<&'a [f32]>,
+}
+
+/// Consecutive graphs that are computed together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block {
+    pub(crate) first: usize,
+    pub(crate) graphs: usize,
+}
+
+/// One sublayer with its parameters, attention columns in the order of its kernel.
+pub(crate) struct Sublayer<'a> {
+    pub(crate) kind: Kind,
+    layer: usize,
+    order: Order,
+    params: Vec<Cow<'a, [f32]>>,
+}
+
+/// What forward leaves for backward, per sublayer and block.
+#[derive(Debug, Default)]
+pub(crate) struct Saved {
+    /// What the function was applied to: x, or LN(x) in pre-norm.
+    input: Vec<f32>,
+    /// qkv, q, or the hidden units.
+    first: Vec<f32>,
+    /// Keys and values of the memory.
+    second: Vec<f32>,
+    weights: Vec<f32>,
+    /// The mixed values, before the output projection.
+    heads: Vec<f32>,
+    xhat: Vec<f32>,
+    rstd: Vec<f32>,
+}
+
+impl<'a> Sublayer<'a> {
+    /// Arranges the columns of the parameters for the attention kernel that will run.
+    pub(crate) fn new(kind: Kind, layer: usize, params: &[&'a [f32]], frame: &Frame<'_>) -> Self {
+        let keys = if kind == Kind::CrossAttention { frame.m } else { frame.n };
+        let order = Order::choose(frame.n_heads, frame.n, keys);
+        let mut params: Vec<Cow<'a, [f32]>> = params.iter().map(|&param| Cow::Borrowed(param)).collect();
+        if order == Order::Lanes {
+            for (param, carrier) in params.iter_mut().zip(kind.carriers()) {
+                *param = Cow::Owned(match carrier {
+                    Carrier::Columns => order.arrange(param, frame.d, frame.n_heads),
+                    Carrier::Rows => permute_rows(param, frame.d, frame.n_heads, false),
+                });
+            }
+        }
+        Self { kind, layer, order, params }
+    }
+
+    /// Puts the gradients of the parameters back into the usual order of columns.
+    pub(crate) fn restore_grads(&self, grads: &mut [Vec<f32>], frame: &Frame<'_>) {
+        if self.order == Order::Heads {
+            return;
+        }
+        for (grad, carrier) in grads.iter_mut().zip(self.kind.carriers()) {
+            *grad = match carrier {
+                Carrier::Columns => self.order.restore(grad, frame.d, frame.n_heads),
+                Carrier::Rows => permute_rows(grad, frame.d, frame.n_heads, true),
+            };
+        }
+    }
+
+    /// Zeros in the shape of the parameters, to add gradients to.
+    pub(crate) fn zero_grads(&self) -> Vec<Vec<f32>> {
+        self.params.iter().map(|param| vec![0.0; param.len()]).collect()
+    }
+
+    fn norm_params(&self) -> (&[f32], &[f32]) {
+        let count = self.params.len();
+        (&self.params[count - 2], &self.params[count - 1])
+    }
+
+    fn site(&self, frame: &Frame<'_>, site: usize) -> Site {
+        frame.dropout.site(self.layer * site::SITES_PER_LAYER + site)
+    }
+
+    fn output_site(&self, frame: &Frame<'_>) -> Site {
+        let site = match self.kind {
+            Kind::SelfAttention => site::SELF_OUTPUT,
+            Kind::CrossAttention => site::CROSS_OUTPUT,
+            Kind::FeedForward => site::FEED_FORWARD_OUTPUT,
+        };
+        self.site(frame, site)
+    }
+
+    fn geometry<'f>(&self, frame: &Frame<'f>, block: Block) -> Geometry<'f> {
+        let cross = self.kind == Kind::CrossAttention;
+        Geometry {
+            first: block.first,
+            graphs: block.graphs,
+            n: frame.n,
+            m: if cross { frame.m } else { frame.n },
+            d: frame.d,
+            n_heads: frame.n_heads,
+            scale: 1.0 / ((frame.d / frame.n_heads) as f32).sqrt(),
+            bias: if cross { frame.memory_bias } else { Some(frame.own_bias) },
+            site: self.site(frame, if cross { site::CROSS_WEIGHTS } else { site::SELF_WEIGHTS }),
+            order: self.order,
+        }
+    }
+
+    /// x [graphs * N, D], memory [graphs * M, D] -> y [graphs * N, D].
+    pub(crate) fn forward(
+        &self,
+        frame: &Frame<'_>,
+        block: Block,
+        mut x: Vec<f32>,
+        memory: &[f32],
+        scratch: &mut Scratch,
+    ) -> (Vec<f32>, Saved) {
+        let (rows, d) = (block.graphs * frame.n, frame.d);
+        let start = block.first * frame.n * d;
+        let site = self.output_site(frame);
+        let (gamma, beta) = self.norm_params();
+        let mut rstd = vec![0.0; rows];
+        let mut y = vec![0.0; rows * d];
+        match frame.norm {
+            NormPlacement::Post => {
+                let (mut sum, mut saved) = self.apply(frame, block, &x, memory, scratch);
+                rows::residual(&mut sum, &x, site, start);
+                rows::norm(&mut sum, &mut y, &mut rstd, gamma, beta, frame.epsilon);
+                (saved.input, saved.xhat, saved.rstd) = (x, sum, rstd);
+                (y, saved)
+            }
+            NormPlacement::Pre => {
+                let residual = x.clone();
+                rows::norm(&mut x, &mut y, &mut rstd, gamma, beta, frame.epsilon);
+                let (mut sum, mut saved) = self.apply(frame, block, &y, memory, scratch);
+                rows::residual(&mut sum, &residual, site, start);
+                (saved.input, saved.xhat, saved.rstd) = (y, x, rstd);
+                (sum, saved)
+            }
+        }
+    }
+
+    /// dy -> dx; adds to `dmemory` [graphs * M, D] and to the gradients of the parameters.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn backward(
+        &self,
+        frame: &Frame<'_>,
+        block: Block,
+        saved: &Saved,
+        mut dy: Vec<f32>,
+        memory: &[f32],
+        dmemory: &mut [f32],
+        grads: &mut [Vec<f32>],
+        scratch: &mut Scratch,
+    ) -> Vec<f32> {
+        let start = block.first * frame.n * frame.d;
+        let site = self.output_site(frame);
+        let (gamma, _) = self.norm_params();
+        let (grads, norm_grads) = grads.split_at_mut(self.params.len() - 2);
+        let [dgamma, dbeta] = norm_grads else { unreachable!("the last two parameters are the norm's") };
+        let mut df = vec![0.0; dy.len()];
+        match frame.norm {
+            NormPlacement::Post => {
+                rows::norm_grad(&mut dy, &saved.xhat, &saved.rstd, gamma, dgamma, dbeta);
+                rows::dropped(&mut df, &dy, site, start);
+                self.apply_grad(frame, block, saved, &df, (&mut dy, Into::Add), memory, dmemory, grads, scratch);
+            }
+            NormPlacement::Pre => {
+                rows::dropped(&mut df, &dy, site, start);
+                let mut dn = vec![0.0; dy.len()];
+                self.apply_grad(frame, block, saved, &df, (&mut dn, Into::Replace), memory, dmemory, grads, scratch);
+                rows::norm_grad(&mut dn, &saved.xhat, &saved.rstd, gamma, dgamma, dbeta);
+                rows::add(&mut dy, &dn);
+            }
+        }
+        dy
+    }
+
+    /// The function inside the residual.
+    fn apply(
+        &self,
+        frame: &Frame<'_>,
+        block: Block,
+        x: &[f32],
+        memory: &[f32],
+        scratch: &mut Scratch,
+    ) -> (Vec<f32>, Saved) {
+        let rows = block.graphs * frame.n;
+        let mut saved = Saved::default();
+        let p = &self.params;
+        if self.kind == Kind::FeedForward {
+            let mut hidden = linear(x, rows, &p[0], &p[1]);
+            let first = block.first * frame.n * p[1].len();
+            rows::relu_dropped(&mut hidden, self.site(frame, site::HIDDEN), first);
+            let y = linear(&hidden, rows, &p[2], &p[3]);
+            saved.first = hidden;
+            return (y, saved);
+        }
+        let geometry = self.geometry(frame, block);
+        saved.first = linear(x, rows, &p[0], &p[1]);
+        if self.kind == Kind::CrossAttention {
+            saved.second = linear(memory, block.graphs * frame.m, &p[2], &p[3]);
+        }
+        let mut weights = vec![0.0; geometry.n_weights()];
+        let mut heads = vec![0.0; rows * frame.d];
+        geometry.forward(self.packed(&saved, frame.d), &mut weights, &mut heads, scratch);
+        let (wo, bo) = self.output_params();
+        let y = linear(&heads, rows, wo, bo);
+        (saved.weights, saved.heads) = (weights, heads);
+        (y, saved)
+    }
+
+    /// The gradient of [`Sublayer::apply`]: df -> dx, into or onto `dx`.
+    #[allow(clippy::too_many_arguments)]
+    fn apply_grad(
+        &self,
+        frame: &Frame<'_>,
+        block: Block,
+        saved: &Saved,
+        df: &[f32],
+        (dx, into): (&mut [f32], Into),
+        memory: &[f32],
+        dmemory: &mut [f32],
+        grads: &mut [Vec<f32>],
+        scratch: &mut Scratch,
+    ) {
+        let (rows, d, p) = (block.graphs * frame.n, frame.d, &self.params);
+        let cross = self.kind == Kind::CrossAttention;
+        let last = grads.len() - 2;
+        // The second linear map, common to all kinds.
+        let inner = if self.kind == Kind::FeedForward { &saved.first } else { &saved.heads };
+        add_weight_grad(&mut grads[last], inner, df, rows);
+        rows::add_rows(&mut grads[last + 1], df);
+        let mut dinner = vec![0.0; inner.len()];
+        input_grad(&mut dinner, Into::Replace, df, &p[last], rows);
+        // What is between, giving the gradient of the first linear map's output.
+        let dfirst = if self.kind == Kind::FeedForward {
+            rows::relu_dropped_grad(&mut dinner, inner, self.site(frame, site::HIDDEN));
+            dinner
+        } else {
+            let mut dfirst = vec![0.0; saved.first.len()];
+            let mut dsecond = vec![0.0; saved.second.len()];
+            let mut out = Grads { q: &mut dfirst, kv: cross.then_some(&mut dsecond[..]), d };
+            let geometry = self.geometry(frame, block);
+            geometry.backward(self.packed(saved, d), &saved.weights, &dinner, &mut out, scratch);
+            if cross {
+                let memory_rows = block.graphs * frame.m;
+                add_weight_grad(&mut grads[2], memory, &dsecond, memory_rows);
+                rows::add_rows(&mut grads[3], &dsecond);
+                input_grad(dmemory, Into::Add, &dsecond, &p[2], memory_rows);
+            }
+            dfirst
+        };
+        add_weight_grad(&mut grads[0], &saved.input, &dfirst, rows);
+        rows::add_rows(&mut grads[1], &dfirst);
+        input_grad(dx, into, &dfirst, &p[0], rows);
+    }
+
+    fn output_params(&self) -> (&[f32], &[f32]) {
+        let count = self.params.len();
+        (&self.params[count - 4], &self.params[count - 3])
+    }
+
+    /// Queries, keys and values inside the packed projections.
+    fn packed<'s>(&self, saved: &'s Saved, d: usize) -> [Rows<'s>; 3] {
+        if self.kind == Kind::CrossAttention {
+            let part = |offset| Rows { data: &saved.second, stride: 2 * d, offset };
+            [Rows { data: &saved.first, stride: d, offset: 0 }, part(0), part(d)]
+        } else {
+            [0, d, 2 * d].map(|offset| Rows { data: &saved.first, stride: 3 * d, offset })
+        }
+    }
+}
+
+/// The rows of a [D, D] output projection moved from (head, position) to (position, head), or back.
+fn permute_rows(weight: &[f32], d: usize, n_heads: usize, back: bool) -> Vec<f32> {
+    let d_head = d / n_heads;
+    let width = weight.len() / d;
+    let mut out = vec![0.0; weight.len()];
+    for head in 0..n_heads {
+        for position in 0..d_head {
+            let (usual, lanes) = (head * d_head + position, position * n_heads + head);
+            let (from, to) = if back { (lanes, usual) } else { (usual, lanes) };
+            out[to * width..][..width].copy_from_slice(&weight[from * width..][..width]);
+        }
+    }
+    out
+}

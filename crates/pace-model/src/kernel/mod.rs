@@ -1,0 +1,49 @@
+//! Transformer blocks as single operations: fused on the CPU, in stock Burn operations everywhere else.
+//!
+//! A stock training step on small graphs spends most of its time in the seams: tiny batched matrix products, permuting
+//! copies, and softmax, layer norm and dropout decomposed for autodiff. The functions here take activations flat,
+//! [B*N, D], and do the whole attention, add-and-norm, block or stack of blocks in one operation with a hand-written
+//! backward pass, the graphs of the batch spread over threads inside it.
+//!
+//! - [`attention`], [`cross_attention`], [`add_norm`]: parts, for models that build their own blocks;
+//! - [`encoder_layer`], [`encoder`], [`decoder_layer`], [`decoder`]: whole blocks, and stacks of them, which keep the
+//!   activations of a few graphs in cache from the first block to the last;
+//! - [`plain`]: the twin of each, by which it is defined and tested.
+//!
+//! The fused path serves f32 tensors on a `flex` device; anything else takes the twin by itself. Values and gradients are
+//! the same for any number of threads: the batch is cut by shape alone, and partial weight gradients are summed in order.
+//!
+//! # Masks
+//!
+//! An attention bias is added to the scores, one [N, M] matrix per graph for all heads: 0 where a query may look, -inf
+//! (anything at or under [`MASKED`]) where it may not. Masked weights are exact zeros, and a row with nothing allowed gives
+//! zeros, not NaN. A finite penalty such as -1e9 is an ordinary number: a row of nothing else is uniform attention, which is
+//! what the published PACE-MLM code does for nodes without descendants.
+
+mod dropout;
+#[cfg(feature = "flex")]
+mod fused;
+mod ops;
+mod params;
+pub mod plain;
+
+use burn::tensor::Tensor;
+
+pub use dropout::Dropout;
+pub use ops::{add_norm, attention, cross_attention, decoder, decoder_layer, encoder, encoder_layer};
+pub use params::{
+    BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
+    SelfAttentionParams,
+};
+
+/// An attention bias at or under this value forbids the pair: its weight is exactly 0.
+pub const MASKED: f32 = -1e30;
+
+/// The attention biases of a decoder.
+#[derive(Debug, Clone)]
+pub struct Masks {
+    /// [B, N, N], of the self-attention.
+    pub own: Tensor<3>,
+    /// [B, N, M], of the attention to the memory; `None` lets every position read every slot.
+    pub memory: Option<Tensor<3>>,
+}

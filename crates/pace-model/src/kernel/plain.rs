@@ -1,0 +1,205 @@
+//! The plain twins: every kernel again in stock Burn operations, with the same dropout masks.
+//!
+//! They serve each device the fused path does not (ndarray, vulkan, cuda), dtypes other than f32 and attention biases that
+//! need a gradient; and they are what the tests hold the fused path against.
+
+use burn::tensor::Tensor;
+use burn::tensor::activation::relu;
+
+use super::dropout::{Dropout, Site};
+use super::params::{
+    BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
+    SelfAttentionParams, site,
+};
+use super::{MASKED, Masks};
+
+/// Twin of [`super::attention`].
+pub fn attention(qkv: Tensor<2>, bias: Option<Tensor<3>>, batch: usize, n_heads: usize, dropout: Dropout) -> Tensor<2> {
+    attend_packed(qkv, bias, batch, n_heads, dropout.site(site::SELF_WEIGHTS))
+}
+
+/// Twin of [`super::cross_attention`].
+pub fn cross_attention(
+    q: Tensor<2>,
+    kv: Tensor<2>,
+    bias: Option<Tensor<3>>,
+    batch: usize,
+    n_heads: usize,
+    dropout: Dropout,
+) -> Tensor<2> {
+    let [keys, values] = split_columns(kv);
+    attend(q, keys, values, bias, batch, n_heads, dropout.site(site::CROSS_WEIGHTS))
+}
+
+/// Twin of [`super::add_norm`].
+pub fn add_norm(residual: Tensor<2>, x: Tensor<2>, norm: NormParams, epsilon: f64, dropout: Dropout) -> Tensor<2> {
+    layer_norm(residual + drop(x, dropout.site(site::SELF_OUTPUT)), &norm, epsilon)
+}
+
+/// Twin of [`super::encoder`].
+pub fn encoder(mut x: Tensor<2>, bias: Tensor<3>, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
+    for (layer, params) in layers.into_iter().enumerate() {
+        let sites = Sites { config, layer };
+        x = sites.sublayer(x, &params.norm_attention, site::SELF_OUTPUT, |x| {
+            self_attention(x, bias.clone(), params.attention, sites)
+        });
+        x = sites.sublayer(x, &params.norm_feed_forward, site::FEED_FORWARD_OUTPUT, |x| {
+            feed_forward(x, params.feed_forward, sites)
+        });
+    }
+    x
+}
+
+/// Twin of [`super::decoder`].
+pub fn decoder(
+    mut x: Tensor<2>,
+    memory: Tensor<2>,
+    masks: Masks,
+    layers: Vec<DecoderParams>,
+    config: &BlockConfig,
+) -> Tensor<2> {
+    for (layer, params) in layers.into_iter().enumerate() {
+        let sites = Sites { config, layer };
+        x = sites.sublayer(x, &params.norm_attention, site::SELF_OUTPUT, |x| {
+            self_attention(x, masks.own.clone(), params.attention, sites)
+        });
+        x = sites.sublayer(x, &params.norm_cross, site::CROSS_OUTPUT, |x| {
+            memory_attention(x, memory.clone(), &masks, params.cross, sites)
+        });
+        x = sites.sublayer(x, &params.norm_feed_forward, site::FEED_FORWARD_OUTPUT, |x| {
+            feed_forward(x, params.feed_forward, sites)
+        });
+    }
+    x
+}
+
+/// The settings of one block and its place in the stack, which numbers its dropout sites.
+#[derive(Clone, Copy)]
+struct Sites<'a> {
+    config: &'a BlockConfig,
+    layer: usize,
+}
+
+impl Sites<'_> {
+    fn site(&self, site: usize) -> Site {
+        self.config.dropout.site(self.layer * site::SITES_PER_LAYER + site)
+    }
+
+    /// LN(x + Drop(f(x))) or x + Drop(f(LN(x))).
+    fn sublayer(
+        &self,
+        x: Tensor<2>,
+        norm: &NormParams,
+        site: usize,
+        f: impl FnOnce(Tensor<2>) -> Tensor<2>,
+    ) -> Tensor<2> {
+        match self.config.norm {
+            NormPlacement::Post => {
+                let y = drop(f(x.clone()), self.site(site));
+                layer_norm(x + y, norm, self.config.epsilon)
+            }
+            NormPlacement::Pre => {
+                let y = f(layer_norm(x.clone(), norm, self.config.epsilon));
+                x + drop(y, self.site(site))
+            }
+        }
+    }
+}
+
+fn self_attention(x: Tensor<2>, bias: Tensor<3>, params: SelfAttentionParams, sites: Sites<'_>) -> Tensor<2> {
+    let [batch, _, _] = bias.dims();
+    let qkv = linear(x, params.wqkv, params.bqkv);
+    let heads = attend_packed(qkv, Some(bias), batch, sites.config.n_heads, sites.site(site::SELF_WEIGHTS));
+    linear(heads, params.wo, params.bo)
+}
+
+fn memory_attention(
+    x: Tensor<2>,
+    memory: Tensor<2>,
+    masks: &Masks,
+    params: CrossAttentionParams,
+    sites: Sites<'_>,
+) -> Tensor<2> {
+    let [batch, _, _] = masks.own.dims();
+    let q = linear(x, params.wq, params.bq);
+    let [keys, values] = split_columns(linear(memory, params.wkv, params.bkv));
+    let site = sites.site(site::CROSS_WEIGHTS);
+    let heads = attend(q, keys, values, masks.memory.clone(), batch, sites.config.n_heads, site);
+    linear(heads, params.wo, params.bo)
+}
+
+fn feed_forward(x: Tensor<2>, params: FeedForwardParams, sites: Sites<'_>) -> Tensor<2> {
+    let hidden = drop(relu(linear(x, params.w1, params.b1)), sites.site(site::HIDDEN));
+    linear(hidden, params.w2, params.b2)
+}
+
+fn attend_packed(qkv: Tensor<2>, bias: Option<Tensor<3>>, batch: usize, n_heads: usize, site: Site) -> Tensor<2> {
+    let [q, keys, values] = split_columns(qkv);
+    attend(q, keys, values, bias, batch, n_heads, site)
+}
+
+/// softmax(Q K^T / sqrt(D/H) + bias) V for every head, with exact zeros where masked.
+fn attend(
+    q: Tensor<2>,
+    keys: Tensor<2>,
+    values: Tensor<2>,
+    bias: Option<Tensor<3>>,
+    batch: usize,
+    n_heads: usize,
+    site: Site,
+) -> Tensor<2> {
+    let [rows, d_model] = q.dims();
+    let [key_rows, _] = keys.dims();
+    let d_head = d_model / n_heads;
+    let (n, m) = (rows / batch, key_rows / batch);
+    let device = q.device();
+    let split = |t: Tensor<2>, n| t.reshape([batch, n, n_heads, d_head]).swap_dims(1, 2); // [B, H, N, D/H]
+    let (q, keys, values) = (split(q, n), split(keys, m), split(values, m));
+    let mut scores = q.matmul(keys.transpose()) * (1.0 / (d_head as f64).sqrt()); // [B, H, N, M]
+    // One mask for all heads: [B, 1, N, M]
+    let allowed = bias.map(|bias| {
+        let bias = bias.reshape([batch, 1, n, m]);
+        let allowed = bias.clone().greater_elem(MASKED);
+        scores = scores.clone() + bias.clamp_min(MASKED);
+        allowed.float()
+    });
+    let top = scores.clone().detach().max_dim(3);
+    let mut weights = (scores - top).exp();
+    if let Some(allowed) = allowed {
+        weights = weights * allowed;
+    }
+    let total = weights.clone().sum_dim(3);
+    // A row with nothing allowed has total 0: dividing by 1 there leaves its weights, and so its output, at 0.
+    let empty = total.clone().detach().equal_elem(0.0).float();
+    let mut weights = weights / (total + empty);
+    if site.is_on() {
+        let mask = site.mask([batch, n, m, n_heads], &device);
+        weights = weights * mask.permute([0, 3, 1, 2]); // [B, H, N, M]
+    }
+    weights.matmul(values).swap_dims(1, 2).reshape([rows, d_model]) // [B*N, D]
+}
+
+fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
+    x.matmul(weight) + bias.unsqueeze()
+}
+
+fn layer_norm(x: Tensor<2>, norm: &NormParams, epsilon: f64) -> Tensor<2> {
+    let centred = x.clone() - x.mean_dim(1);
+    let variance = (centred.clone() * centred.clone()).mean_dim(1);
+    centred / (variance + epsilon).sqrt() * norm.gamma.clone().unsqueeze() + norm.beta.clone().unsqueeze()
+}
+
+fn drop(x: Tensor<2>, site: Site) -> Tensor<2> {
+    if !site.is_on() {
+        return x;
+    }
+    let mask = site.mask(x.dims(), &x.device());
+    x * mask
+}
+
+/// K equal column blocks.
+fn split_columns<const K: usize>(x: Tensor<2>) -> [Tensor<2>; K] {
+    let [rows, columns] = x.dims();
+    let width = columns / K;
+    std::array::from_fn(|k| x.clone().slice([0..rows, k * width..(k + 1) * width]))
+}

@@ -1,0 +1,13 @@
+//! The parts that encoders and decoders are made of.
+
+mod block;
+mod embedding;
+mod norm;
+mod position;
+mod readout;
+
+pub use block::{BlocksConfig, DecoderBlock, EncoderBlock, NormPlacement};
+pub use embedding::{Join, NodeEmbedding, NodeEmbeddingConfig, OpEmbedding};
+pub use norm::Norm;
+pub use position::{Position, PositionConfig};
+pub use readout::Readout;

@@ -1,0 +1,111 @@
+//! [`Layout`]: how a model wants graphs laid out as sequences: order, labels, mask and padding.
+
+use pace_graph::structure::MaskRule;
+use pace_graph::{DagSpec, Op};
+use serde::{Deserialize, Serialize};
+
+/// In which order the nodes of a graph stand in its sequence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Canonical and topological: the paper's, and the only one that makes encodings invariant.
+    #[default]
+    Canonical,
+    /// As stored, which must be topological: the published code on NA, BN and the NAS benchmarks; ASTs in DFS order.
+    Stored,
+}
+
+/// What the positional encoding takes for a node's index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// The position in the sequence.
+    #[default]
+    Position,
+    /// The canonical index, whatever the order of the sequence: the published MLM code.
+    Canonical,
+    /// The operation: the published code on BN, where every operation occurs once.
+    Op,
+}
+
+/// Which neighbours the positional encoding sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Neighbours {
+    /// Direct predecessors: the paper, equation (1).
+    #[default]
+    Predecessors,
+    /// Direct successors: the published MLM code.
+    Successors,
+}
+
+/// Who may attend to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attention {
+    /// Along paths, by the rule; everything else is impossible.
+    Masked(MaskRule),
+    /// Along paths, by the rule; everything else costs 1e9, so that a row with nothing allowed is uniform over all
+    /// positions, padding included: the published MLM code.
+    Penalised(MaskRule),
+    /// Everybody to every real node: the ablation "no mask".
+    Open,
+}
+
+impl Default for Attention {
+    fn default() -> Attention {
+        Attention::Masked(MaskRule::PACE)
+    }
+}
+
+/// How long the sequences of a batch are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Padding {
+    /// All as long as the spec's largest graph: needed where all positions are read out side by side.
+    Full,
+    /// As long as the longest graph of the batch.
+    Longest,
+}
+
+/// How graphs become tensors. A consequence of a model's configuration, see `DagEncoder::layout`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Layout {
+    /// The graphs, with the start symbol if the model puts one in front.
+    pub spec: DagSpec,
+    /// Order of the sequence.
+    pub order: Order,
+    /// What is one-hot in the positional encoding.
+    pub label: Label,
+    /// How many labels there are; larger ones are clipped to the last.
+    pub n_labels: usize,
+    /// Neighbours summed by the positional encoding.
+    pub neighbours: Neighbours,
+    /// Attention mask.
+    pub attention: Attention,
+    /// Length of the sequences.
+    pub padding: Padding,
+    /// The token that stands at padded positions.
+    pub pad: Op,
+}
+
+impl Layout {
+    /// The paper's layout for graphs of `spec`: canonical, masked, padded with end symbols to full length.
+    pub fn new(spec: &DagSpec) -> Layout {
+        Layout {
+            order: Order::Canonical,
+            label: Label::Position,
+            n_labels: spec.max_nodes,
+            neighbours: Neighbours::Predecessors,
+            attention: Attention::default(),
+            padding: Padding::Full,
+            pad: spec.output.unwrap_or(0),
+            spec: spec.clone(),
+        }
+    }
+
+    /// Whether a start symbol is put in front of every graph.
+    pub fn has_start(&self) -> bool {
+        self.spec.start.is_some()
+    }
+}

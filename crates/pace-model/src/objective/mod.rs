@@ -1,0 +1,27 @@
+//! The objective joint: what is minimised.
+
+mod vae;
+
+use burn::module::{Module, ModuleDisplay};
+use burn::tensor::Tensor;
+
+use crate::batch::DagBatch;
+
+pub use vae::{Vae, VaeConfig};
+
+/// A loss and its named parts, for logs.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    /// What is minimised, [1]; a sum over the graphs (or labelled positions) of the batch, so that shards add up.
+    pub total: Tensor<1>,
+    /// How many graphs (or labelled positions) the sum runs over: `total / count` is comparable between batches.
+    pub count: usize,
+    /// Named parts, each [1], detached from nothing: for reports.
+    pub parts: Vec<(&'static str, Tensor<1>)>,
+}
+
+/// Something to minimise over batches.
+pub trait Objective: Module + ModuleDisplay {
+    /// The loss of a batch.
+    fn loss(&self, batch: &DagBatch) -> Loss;
+}

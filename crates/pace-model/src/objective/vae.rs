@@ -1,0 +1,124 @@
+//! [`Vae`]: the variational autoencoder over DAGs (section 3.3).
+
+use burn::module::Module;
+use burn::nn::Linear;
+use burn::tensor::{Device, Tensor};
+use pace_graph::DagSpec;
+use serde::{Deserialize, Serialize};
+
+use super::{Loss, Objective};
+use crate::batch::DagBatch;
+use crate::decoder::{DagDecoder, PaceDecoder, PaceDecoderConfig};
+use crate::encoder::{DagEncoder, Pace, PaceConfig, Task};
+use crate::init::Init;
+use crate::pass::Stream;
+
+/// Configuration of a PACE-VAE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VaeConfig {
+    /// Encoder.
+    pub encoder: PaceConfig,
+    /// Decoder.
+    pub decoder: PaceDecoderConfig,
+    /// Width of the latent space.
+    pub d_latent: usize,
+    /// Weight of the KL divergence.
+    pub beta: f64,
+    /// Scale of the noise in the reparameterisation.
+    pub noise: f64,
+}
+
+impl VaeConfig {
+    /// The paper's model; beta and noise are those of all the compared VAEs' code.
+    pub fn paper() -> VaeConfig {
+        let (encoder, decoder) = (PaceConfig::vae(), PaceDecoderConfig::vae());
+        VaeConfig { encoder, decoder, d_latent: 64, beta: 0.005, noise: 0.01 }
+    }
+
+    /// The model of the authors' code on NA or BN.
+    pub fn as_published(task: Task) -> VaeConfig {
+        let (encoder, decoder) = (PaceConfig::as_published(task), PaceDecoderConfig::as_published(task));
+        VaeConfig { encoder, decoder, ..VaeConfig::paper() }
+    }
+
+    /// Initialises for graphs of `spec` (given without start symbol).
+    pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Vae<Pace, PaceDecoder> {
+        let encoder = self.encoder.init(spec, seed, device);
+        // Seeds of the three parts differ, or they would start from the same draws.
+        let decoder = self.decoder.init(self.d_latent, encoder.layout(), seed ^ 0x5eed_0001, device);
+        Vae::new(encoder, decoder, self.d_latent, self.beta, self.noise, seed ^ 0x5eed_0002, device)
+    }
+}
+
+/// Encoder, two linear maps to mean and log-variance, and decoder:
+///
+/// ```text
+/// mu = W_mu e + b,  log s^2 = W_s e + b,  z = mu + noise * eps * s,  eps ~ N(0, I)
+/// loss = sum over graphs of  -log p(G | z) + beta * KL( N(mu, s^2) || N(0, I) )
+/// ```
+#[derive(Module, Debug)]
+pub struct Vae<E: DagEncoder, D: DagDecoder> {
+    encoder: E,
+    mu: Linear,
+    log_variance: Linear,
+    decoder: D,
+    beta: f64,
+    noise: f64,
+}
+
+impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
+    /// Joins an encoder and a decoder over a latent space.
+    pub fn new(
+        encoder: E,
+        decoder: D,
+        d_latent: usize,
+        beta: f64,
+        noise: f64,
+        seed: u64,
+        device: &Device,
+    ) -> Vae<E, D> {
+        let mut init = Init::new(seed, device);
+        let mu = init.linear(encoder.d_graph(), d_latent, true);
+        let log_variance = init.linear(encoder.d_graph(), d_latent, true);
+        Vae { encoder, mu, log_variance, decoder, beta, noise }
+    }
+
+    /// The encoder.
+    pub fn encoder(&self) -> &E {
+        &self.encoder
+    }
+
+    /// The decoder.
+    pub fn decoder(&self) -> &D {
+        &self.decoder
+    }
+
+    /// Mean and log-variance of the posterior. Shapes: batch [B, N] -> [B, Z], [B, Z].
+    pub fn posterior(&self, batch: &DagBatch) -> (Tensor<2>, Tensor<2>) {
+        let graph = self.encoder.encode(batch).graph;
+        (self.mu.forward(graph.clone()), self.log_variance.forward(graph))
+    }
+
+    /// The embedding of each graph: the posterior mean, [B, Z].
+    pub fn embed(&self, batch: &DagBatch) -> Tensor<2> {
+        self.mu.forward(self.encoder.encode(batch).graph)
+    }
+}
+
+impl<E: DagEncoder, D: DagDecoder> Objective for Vae<E, D> {
+    fn loss(&self, batch: &DagBatch) -> Loss {
+        let (mu, log_variance) = self.posterior(batch);
+        let eps = batch.pass.normal(mu.dims(), Stream::Latent, &batch.device());
+        let z = match eps {
+            Some(eps) => mu.clone() + eps * (log_variance.clone() * 0.5).exp() * self.noise,
+            None => mu.clone(),
+        };
+        let reconstruction = self.decoder.nll(z, batch, self.encoder.embedding()).sum();
+        let kl = (mu.square() + log_variance.clone().exp() - log_variance - 1.0).sum() * 0.5;
+        Loss {
+            total: reconstruction.clone() + kl.clone() * self.beta,
+            count: batch.lengths.len(),
+            parts: vec![("reconstruction", reconstruction), ("kl", kl)],
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Integration tests of pace-model, one binary.
+
+mod device;
+mod kernel;
+mod kernel_case;
+mod kernel_edge;

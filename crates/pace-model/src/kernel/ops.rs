@@ -16,6 +16,17 @@ use super::params::{
 };
 use super::{Masks, plain};
 
+/// Whether operations on activations like `x` take the fused path: f32 on a `flex` device, with or without autodiff.
+pub fn is_fused(x: &Tensor<2>) -> bool {
+    #[cfg(feature = "flex")]
+    return lift::serves(x);
+    #[cfg(not(feature = "flex"))]
+    {
+        let _ = x;
+        false
+    }
+}
+
 /// Multi-head self-attention on a packed projection.
 ///
 /// softmax(Q K^T / sqrt(D/H) + bias) V for every head, dropout on the weights.

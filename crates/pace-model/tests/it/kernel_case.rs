@@ -84,9 +84,13 @@ impl Draw {
         Tensor::from_data(TensorData::new(values, shape), &self.device)
     }
 
-    /// A tensor whose gradient is compared.
+    /// A tensor whose gradient is compared; a constant on a device without autodiff.
     pub fn leaf<const D: usize>(&mut self, name: &str, shape: [usize; D], scale: f32) -> Tensor<D> {
-        let leaf = self.constant(shape, scale).require_grad();
+        let leaf = self.constant(shape, scale);
+        if !self.device.is_autodiff() {
+            return leaf;
+        }
+        let leaf = leaf.require_grad();
         let kept = leaf.clone();
         let read = move |grads: &burn::tensor::Gradients| {
             let grad = kept.grad(grads).expect("every leaf has a gradient");

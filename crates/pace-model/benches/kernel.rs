@@ -66,7 +66,7 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
     let (qkv, bias) = (tensors.leaf([batch * n, 3 * d]), causal(batch, n, &device));
     let encoder: Vec<_> = (0..3).map(|_| tensors.encoder()).collect();
     let decoder = vec![tensors.decoder()];
-    let config = |p: f64| {
+    let config = move |p: f64| {
         let dropout = if p > 0.0 { Dropout::new(p, 7) } else { Dropout::NONE };
         BlockConfig { n_heads, epsilon: 1e-5, norm: NormPlacement::Post, dropout }
     };

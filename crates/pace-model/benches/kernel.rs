@@ -1,7 +1,8 @@
 //! Speed of the fused kernels against their plain twins: `cargo bench -p pace-model --bench kernel`.
 //!
 //! One JSON object per line: microseconds of a forward and backward pass (the best of several, for the machine may be
-//! shared), graphs per second, and the speed-up. `RAYON_NUM_THREADS` sets the threads.
+//! shared), graphs per second, and the speed-up. `RAYON_NUM_THREADS` sets the threads. A first argument keeps the operations
+//! whose name contains it; a second one, any, leaves the twins out, for a profiler.
 
 use std::time::{Duration, Instant};
 
@@ -22,13 +23,15 @@ const BUDGET: Duration = Duration::from_millis(700);
 const SHAPES: [[usize; 5]; 4] = [[32, 9, 64, 8, 64], [256, 9, 64, 8, 64], [1024, 7, 64, 8, 64], [16, 128, 256, 8, 256]];
 
 fn main() {
-    let only = std::env::args().nth(1).filter(|arg| !arg.starts_with('-'));
+    let mut args = std::env::args().skip(1).filter(|arg| !arg.starts_with('-'));
+    let (only, fused_only) = (args.next(), args.next().is_some());
     for shape in SHAPES {
         for (name, measure) in measures(shape) {
             if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
                 continue;
             }
-            let [fused, stock] = [true, false].map(|fused| best(|| measure(fused)));
+            let [fused, stock] =
+                [true, false].map(|fused| if fused || !fused_only { best(|| measure(fused)) } else { f64::NAN });
             let graphs = shape[0] as f64;
             println!(
                 "{}",

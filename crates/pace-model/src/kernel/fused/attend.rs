@@ -139,37 +139,32 @@ impl Geometry<'_> {
         self.bias.map(|bias| &bias[start..start + self.m])
     }
 
-    #[inline(always)]
-    pub(crate) fn bias(&self, graph: usize, i: usize, j: usize) -> f32 {
-        self.bias_row(graph, i).map_or(0.0, |row| row[j])
-    }
-
     /// The dropout counter of head 0 of a weight; heads are adjacent.
     #[inline(always)]
     pub(crate) fn weight_index(&self, graph: usize, i: usize, j: usize) -> u32 {
         ((((self.first + graph) * self.n + i) * self.m + j) * self.n_heads) as u32
     }
 
-    /// The keys query i may look at, in order. Without branches, for masks are unpredictable.
+    /// The keys query i may look at, in order, and its bias. Without branches, for masks are unpredictable.
     #[inline(always)]
-    pub(crate) fn allowed(&self, graph: usize, i: usize, keys: &mut Vec<usize>) {
-        keys.resize(self.m, 0);
-        let mut count = 0;
-        match self.bias_row(graph, i) {
+    pub(crate) fn allowed(&self, graph: usize, i: usize, keys: &mut Vec<usize>) -> Option<&[f32]> {
+        let row = self.bias_row(graph, i);
+        match row {
             None => {
-                for j in 0..self.m {
-                    keys[j] = j;
-                }
-                count = self.m;
+                keys.clear();
+                keys.extend(0..self.m);
             }
             Some(row) => {
+                keys.resize(row.len(), 0);
+                let mut count = 0;
                 for (j, &bias) in row.iter().enumerate() {
                     keys[count] = j;
                     count += usize::from(bias > MASKED);
                 }
+                keys.truncate(count);
             }
         }
-        keys.truncate(count);
+        row
     }
 
     /// Attention of the block: `weights` of length [`Geometry::n_weights`], `out` [graphs * N, D].

@@ -56,7 +56,7 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
     for graph in 0..g.graphs {
         for i in 0..n {
             let r = graph * n + i;
-            g.allowed(graph, i, allowed);
+            let bias = g.allowed(graph, i, allowed);
             let qi = row::<H>(&q, r, d_head);
             let w = weights[r * m * H..(r + 1) * m * H].as_chunks_mut::<H>().0;
             let out = out[r * d_head * H..(r + 1) * d_head * H].as_chunks_mut::<H>().0;
@@ -67,7 +67,7 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
             let mut top = [f32::NEG_INFINITY; H];
             for &j in allowed.iter() {
                 let mut s = dot::<H, FMA>(qi, row::<H>(&keys, graph * m + j, d_head));
-                let bias = g.bias(graph, i, j);
+                let bias = bias.map_or(0.0, |bias| bias[j]);
                 for lane in 0..H {
                     s[lane] = s[lane] * g.scale + bias;
                     top[lane] = if s[lane] > top[lane] { s[lane] } else { top[lane] };

@@ -2,7 +2,7 @@
 //!
 //! One JSON object per line: microseconds of a forward and backward pass (the best of several, for the machine may be
 //! shared), graphs per second, and the speed-up. `RAYON_NUM_THREADS` sets the threads. A first argument keeps the operations
-//! whose name contains it; a second one, any, leaves the twins out, for a profiler.
+//! whose name:batch contains it; a second one, any, leaves the twins out, for a profiler.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ fn main() {
     let (only, fused_only) = (args.next(), args.next().is_some());
     for shape in SHAPES {
         for (name, measure) in measures(shape) {
-            if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            if only.as_ref().is_some_and(|only| !format!("{name}:{}", shape[0]).contains(only.as_str())) {
                 continue;
             }
             let [fused, stock] =

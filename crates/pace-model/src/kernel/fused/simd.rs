@@ -84,7 +84,7 @@ pub(crate) fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn exp<const FMA: bool>(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23: adding and subtracting it rounds to an integer
-    let t = if x > -87.0 { x } else { -87.0 };
+    let t = x.max(-87.0);
     let shifted = t * std::f32::consts::LOG2_E + ROUND;
     let n = shifted - ROUND;
     let r = fma::<FMA>(n, -0.693_359_4, t);
@@ -98,7 +98,9 @@ pub(crate) fn exp<const FMA: bool>(x: f32) -> f32 {
     let y = fma::<FMA>(p, r * r, r) + 1.0;
     // The low bits of `shifted` are n: moved up and biased they are the exponent of 2^n.
     let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
-    if x > -87.0 { y * power } else { 0.0 }
+    // A mask and not a condition, which the compiler would turn into a branch per lane.
+    let mask = u32::from(x > -87.0).wrapping_neg();
+    f32::from_bits((y * power).to_bits() & mask)
 }
 
 /// Sum of f(a, b) over two rows of equal length in 8 lanes, folded pairwise: the same order for every CPU level.

@@ -46,14 +46,25 @@ impl Order {
 
 /// Each run of d values, read as [rows, d / rows], transposed.
 fn transpose_runs(values: &[f32], d: usize, rows: usize) -> Vec<f32> {
-    let columns = d / rows;
-    let mut out = Vec::with_capacity(values.len());
-    for run in values.chunks_exact(d) {
-        for column in 0..columns {
-            out.extend((0..rows).map(|row| run[row * columns + column]));
+    let mut out = vec![0.0; values.len()];
+    for (out, run) in out.chunks_exact_mut(d).zip(values.chunks_exact(d)) {
+        match (rows, d / rows) {
+            // Known bounds make it a handful of shuffles; this runs on all weights, twice a step.
+            (8, 8) => transpose(out, run, 8, 8),
+            (rows, columns) => transpose(out, run, rows, columns),
         }
     }
     out
+}
+
+#[inline(always)]
+fn transpose(out: &mut [f32], run: &[f32], rows: usize, columns: usize) {
+    let (out, run) = (&mut out[..rows * columns], &run[..rows * columns]);
+    for column in 0..columns {
+        for row in 0..rows {
+            out[column * rows + row] = run[row * columns + column];
+        }
+    }
 }
 
 /// A [rows, D] matrix inside a wider one: the queries, keys or values of a packed projection.

@@ -5,7 +5,7 @@
 //! depend on the number of threads or on who was faster.
 
 use rayon::prelude::{
-    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator, ParallelSliceMut,
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator, ParallelSliceMut,
 };
 
 use super::attend::Scratch;
@@ -79,15 +79,17 @@ impl<'a> Stack<'a> {
         batch: usize,
     ) -> Self {
         let mut rest = params;
-        let mut sublayers = Vec::new();
+        let mut parts = Vec::new();
         while !rest.is_empty() {
-            let number = first_layer + sublayers.len() / layer.len();
+            let number = first_layer + parts.len() / layer.len();
             for &kind in layer {
                 let (own, others) = rest.split_at(kind.n_params());
-                sublayers.push(Sublayer::new(kind, number, own, &frame));
+                parts.push((kind, number, own));
                 rest = others;
             }
         }
+        let sublayers = parts.into_par_iter().map(|(kind, number, own)| Sublayer::new(kind, number, own, &frame));
+        let sublayers: Vec<_> = sublayers.collect();
         Self { frame, sublayers, cut: Cut::new(batch, frame.n, frame.d) }
     }
 
@@ -146,25 +148,22 @@ impl<'a> Stack<'a> {
                 grads
             })
             .collect();
-        StackGrads { x, memory: dmemory, params: self.sum(parts) }
+        StackGrads { x, memory: dmemory, params: self.sum(&parts) }
     }
 
     /// Adds the groups' gradients in order, and restores the order of columns.
-    fn sum(&self, parts: Vec<Vec<Vec<Buffer>>>) -> Vec<Vec<f32>> {
-        let mut parts = parts.into_iter();
-        let first = parts.next().expect("a batch has at least one group");
-        let others: Vec<_> = parts.collect();
-        let mut total: Vec<Vec<Vec<f32>>> =
-            first.into_iter().map(|grads| grads.into_iter().map(|grad| grad.to_vec()).collect()).collect();
-        total.par_iter_mut().enumerate().for_each(|(index, total)| {
+    fn sum(&self, parts: &[Vec<Vec<Buffer>>]) -> Vec<Vec<f32>> {
+        let [first, others @ ..] = parts else { unreachable!("a batch has at least one group") };
+        let total = |(index, sublayer): (usize, &Sublayer<'_>)| {
+            let mut total: Vec<Vec<f32>> = first[index].iter().map(|grad| grad.to_vec()).collect();
             for (param, total) in total.iter_mut().enumerate() {
-                for other in &others {
-                    rows::add(total, &other[index][param]);
-                }
+                others.iter().for_each(|other| rows::add(total, &other[index][param]));
             }
-            self.sublayers[index].restore_grads(total, &self.frame);
-        });
-        total.into_iter().flatten().collect()
+            sublayer.restore_grads(&mut total, &self.frame);
+            total
+        };
+        let totals: Vec<_> = self.sublayers.par_iter().enumerate().map(total).collect();
+        totals.into_iter().flatten().collect()
     }
 }
 

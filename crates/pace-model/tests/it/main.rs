@@ -1,6 +1,11 @@
 //! Integration tests of pace-model, one binary.
 
 mod device;
+#[cfg(feature = "flex")]
 mod kernel;
+#[cfg(all(feature = "flex", feature = "ndarray"))]
+mod kernel_backend;
+#[cfg(feature = "flex")]
 mod kernel_case;
+#[cfg(feature = "flex")]
 mod kernel_edge;

@@ -46,14 +46,25 @@ impl Order {
 
 /// Each run of d values, read as [rows, d / rows], transposed.
 fn transpose_runs(values: &[f32], d: usize, rows: usize) -> Vec<f32> {
-    let columns = d / rows;
-    let mut out = Vec::with_capacity(values.len());
-    for run in values.chunks_exact(d) {
-        for column in 0..columns {
-            out.extend((0..rows).map(|row| run[row * columns + column]));
+    let mut out = vec![0.0; values.len()];
+    for (out, run) in out.chunks_exact_mut(d).zip(values.chunks_exact(d)) {
+        match (rows, d / rows) {
+            // Known bounds make it a handful of shuffles; this runs on all weights, twice a step.
+            (8, 8) => transpose(out, run, 8, 8),
+            (rows, columns) => transpose(out, run, rows, columns),
         }
     }
     out
+}
+
+#[inline(always)]
+fn transpose(out: &mut [f32], run: &[f32], rows: usize, columns: usize) {
+    let (out, run) = (&mut out[..rows * columns], &run[..rows * columns]);
+    for column in 0..columns {
+        for row in 0..rows {
+            out[column * rows + row] = run[row * columns + column];
+        }
+    }
 }
 
 /// A [rows, D] matrix inside a wider one: the queries, keys or values of a packed projection.
@@ -139,37 +150,32 @@ impl Geometry<'_> {
         self.bias.map(|bias| &bias[start..start + self.m])
     }
 
-    #[inline(always)]
-    pub(crate) fn bias(&self, graph: usize, i: usize, j: usize) -> f32 {
-        self.bias_row(graph, i).map_or(0.0, |row| row[j])
-    }
-
     /// The dropout counter of head 0 of a weight; heads are adjacent.
     #[inline(always)]
     pub(crate) fn weight_index(&self, graph: usize, i: usize, j: usize) -> u32 {
         ((((self.first + graph) * self.n + i) * self.m + j) * self.n_heads) as u32
     }
 
-    /// The keys query i may look at, in order. Without branches, for masks are unpredictable.
+    /// The keys query i may look at, in order, and its bias. Without branches, for masks are unpredictable.
     #[inline(always)]
-    pub(crate) fn allowed(&self, graph: usize, i: usize, keys: &mut Vec<usize>) {
-        keys.resize(self.m, 0);
-        let mut count = 0;
-        match self.bias_row(graph, i) {
+    pub(crate) fn allowed(&self, graph: usize, i: usize, keys: &mut Vec<usize>) -> Option<&[f32]> {
+        let row = self.bias_row(graph, i);
+        match row {
             None => {
-                for j in 0..self.m {
-                    keys[j] = j;
-                }
-                count = self.m;
+                keys.clear();
+                keys.extend(0..self.m);
             }
             Some(row) => {
+                keys.resize(row.len(), 0);
+                let mut count = 0;
                 for (j, &bias) in row.iter().enumerate() {
                     keys[count] = j;
                     count += usize::from(bias > MASKED);
                 }
+                keys.truncate(count);
             }
         }
-        keys.truncate(count);
+        row
     }
 
     /// Attention of the block: `weights` of length [`Geometry::n_weights`], `out` [graphs * N, D].

@@ -143,7 +143,7 @@ fn gcc_include() -> Result<PathBuf> {
 fn install_package(policy: Policy) -> Result<Libclang> {
     let mut install = apt_get(policy)?;
     install.args(["install", "-y", "--no-install-recommends", DEBIAN_PACKAGE]);
-    eprintln!("setup: installing the Debian package {DEBIAN_PACKAGE}: {}", show(&install));
+    eprintln!("setup: installing the Debian package {DEBIAN_PACKAGE}, about a minute: {}", show(&install));
     if !package_lists_exist(Path::new("/var/lib/apt/lists")) || run_quietly(&mut install).is_err() {
         eprintln!("setup: fetching the package lists first");
         run_quietly(apt_get(policy)?.arg("update"))?;
@@ -160,15 +160,13 @@ fn apt_get(policy: Policy) -> Result<Command> {
     }
     capture(Command::new("apt-get").arg("--version")).context("this machine has no apt-get")?;
     let is_root = capture(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    let mut command = if is_root {
-        Command::new("apt-get")
-    } else {
+    let mut command = Command::new(if is_root { "env" } else { "sudo" });
+    if !is_root {
         capture(Command::new("sudo").args(["-n", "true"])).context("we are not root and sudo would ask")?;
-        let mut sudo = Command::new("sudo");
-        sudo.args(["-n", "apt-get"]);
-        sudo
-    };
-    command.env("DEBIAN_FRONTEND", "noninteractive");
+        command.args(["-n", "env"]);
+    }
+    // By way of env, because sudo does not hand variables on.
+    command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]);
     Ok(command)
 }
 

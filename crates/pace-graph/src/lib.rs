@@ -1,15 +1,58 @@
-//! draft
+//! Labelled DAGs, exact canonical sequences, attention masks and datasets: the ground PACE stands on.
+//!
+//! PACE (Dong, Zhang, Li & Chen, ICML 2022) encodes a DAG by turning it into a sequence without loss and handing that to
+//! a masked Transformer. This crate is everything before the tensors:
+//!
+//! 1. a graph comes from text or from a [`dataset`] as a [`Dag`], checked against a [`DagSpec`];
+//! 2. [`canonical_order`] numbers it, the same way for all isomorphic graphs, and topologically;
+//! 3. [`dag2seq`] reads it off as a [`Sequence`]: two graphs give the same one iff they are isomorphic (Theorem 3.1);
+//! 4. [`structure`] says who may attend to whom, and what else a model may ask about the edges;
+//! 5. [`enumerate`](mod@enumerate) makes graphs: all of NAS-Bench-101, and samples of the other search spaces.
+//!
+//! ```
+//! use pace_graph::structure::{MaskRule, mask};
+//! use pace_graph::{DagSpec, canonical, dag2seq, seq2dag};
+//!
+//! let spec = DagSpec::nas101();
+//! let cell = spec.parse("input output conv3x3-bn-relu maxpool3x3 : 0>2 0>3 2>1 3>1")?;
+//! let sequence = dag2seq(&cell);
+//! assert_eq!(sequence.ops().iter().map(|&op| spec.op_name(op)).collect::<Vec<_>>(),
+//!            ["input", "conv3x3-bn-relu", "maxpool3x3", "output"]);
+//! assert_eq!(sequence.item(3).predecessors, [1, 2]);
+//!
+//! // Lossless: the sequence is the canonical form.
+//! assert_eq!(seq2dag(&sequence), canonical(&cell));
+//! // Any other numbering of the same cell gives the same sequence.
+//! let renumbered = spec.parse("maxpool3x3 input conv3x3-bn-relu output : 1>2 1>0 2>3 0>3")?;
+//! assert_eq!(dag2seq(&renumbered), sequence);
+//! // The output node attends to everything, the convolution to the input and itself.
+//! let mask = mask(&canonical(&cell), MaskRule::default());
+//! assert_eq!(mask.keys(3).count(), 4);
+//! assert_eq!(mask.keys(1).collect::<Vec<_>>(), [0, 1]);
+//! # Ok::<(), pace_graph::Error>(())
+//! ```
+//!
+//! No tensors and no network here; the only unsafe code is the two calls into nauty and Traces.
+
 mod canon;
 mod dag;
 mod dag2seq;
+pub mod dataset;
+pub mod enumerate;
 mod error;
+mod input;
+mod rooted;
 mod spec;
+mod split;
 pub mod structure;
 mod text;
 mod validity;
 
-pub use canon::{canonical, canonical_order};
+pub use canon::{CANON_ID, Canonical, GroupSize, Method, canonical, canonical_order, canonicalise};
 pub use dag::{Dag, Op};
+pub use dag2seq::{Item, Sequence, dag2seq, dag2seq_all, seq2dag};
 pub use error::Error;
+pub use rooted::{Hops, Label, RootedLabels};
 pub use spec::DagSpec;
+pub use split::{Split, python_shuffle, split_in_order, split_reference};
 pub use validity::Validity;

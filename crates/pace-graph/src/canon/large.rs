@@ -1,0 +1,59 @@
+//! Canonical order of graphs of more than 64 nodes: trees by AHU, everything else by a little refinement and Traces.
+
+use super::refine::{Cells, mix};
+use super::{Canonical, GroupSize, Method, nauty, tree};
+use crate::dag::Dag;
+use crate::structure::depths;
+
+/// Rounds of refinement before the search. A fixed number, because refining a long chain-like graph to the end takes as
+/// many rounds as it is long, and Traces refines faster itself.
+const ROUNDS: usize = 3;
+
+/// The undirected graph as compressed rows: the neighbours of `v` are `targets[offsets[v]..offsets[v + 1]]`.
+pub(super) struct Undirected {
+    pub offsets: Vec<usize>,
+    pub targets: Vec<i32>,
+}
+
+impl Undirected {
+    fn new(dag: &Dag) -> Undirected {
+        let mut offsets = Vec::with_capacity(dag.n_nodes() + 1);
+        let mut targets = Vec::with_capacity(2 * dag.n_edges());
+        offsets.push(0);
+        for node in 0..dag.n_nodes() {
+            targets.extend(dag.predecessors(node).chain(dag.successors(node)).map(|other| other as i32));
+            offsets.push(targets.len());
+        }
+        Undirected { offsets, targets }
+    }
+
+    fn neighbours(&self, node: usize) -> &[i32] {
+        &self.targets[self.offsets[node]..self.offsets[node + 1]]
+    }
+}
+
+pub(super) fn canonicalise(dag: &Dag, colour: impl Fn(usize) -> u32) -> Canonical {
+    if let Some(direction) = tree::direction(dag) {
+        return tree::canonicalise(dag, direction, colour);
+    }
+    let n = dag.n_nodes();
+    let depth = depths(dag);
+    let (mut order, mut node_colour, mut signature) = (vec![0; n], vec![0; n], vec![0; n]);
+    let mut cells = Cells { order: &mut order, colour: &mut node_colour, signature: &mut signature };
+    let n_cells = cells.init(|node| (depth[node] as u64) << 32 | u64::from(colour(node)));
+    let mut method = Method::Distinct;
+    let mut automorphisms = GroupSize::TRIVIAL;
+    if n_cells < n {
+        let graph = Undirected::new(dag);
+        let n_cells = cells.refine(n_cells, ROUNDS, |node, colour| {
+            let hashes = graph.neighbours(node).iter().map(|&other| mix(colour[other as usize]));
+            hashes.fold(0, u64::wrapping_add)
+        });
+        method = Method::Refinement;
+        if n_cells < n {
+            method = Method::Traces;
+            automorphisms = nauty::traces(&mut cells, graph);
+        }
+    }
+    Canonical { order: cells.order.iter().map(|&node| node as usize).collect(), method, automorphisms }
+}

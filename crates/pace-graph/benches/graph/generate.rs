@@ -6,6 +6,8 @@ use pace_graph::{Dag, Op};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::ast;
+
 /// Graphs of one shape.
 pub struct GraphSet {
     /// Name in the results.
@@ -72,20 +74,10 @@ fn darts(rng: &mut ChaCha8Rng) -> Dag {
     dag(ops, edges)
 }
 
-/// A syntax tree in depth-first order, about as deep as those of Python functions, with skewed node types.
+/// A syntax tree of `n_nodes` nodes; see [`ast`](mod@ast).
 fn ast(rng: &mut ChaCha8Rng, n_nodes: usize) -> Dag {
-    const MAX_DEPTH: usize = 16;
-    let mut path = vec![0];
-    let mut edges = Vec::new();
-    for node in 1..n_nodes {
-        while path.len() > MAX_DEPTH || (path.len() > 1 && rng.random_bool(0.5)) {
-            path.pop();
-        }
-        edges.push((path[path.len() - 1], node));
-        path.push(node);
-    }
-    let ops = (0..n_nodes).map(|_| rng.random_range(0..60).min(rng.random_range(0..60)));
-    dag(ops.collect(), edges)
+    let (ops, edges) = ast::function(rng, n_nodes);
+    dag(ops, edges)
 }
 
 fn upper_triangular(rng: &mut impl Rng, n_nodes: usize, density: f64) -> Vec<(usize, usize)> {

@@ -26,15 +26,17 @@ struct Comparison {
 }
 
 /// Our whole work against the peer's label alone, and then like against like.
-const COMPARISONS: [Comparison; 10] = [
+const COMPARISONS: [Comparison; 12] = [
     versus("nas101", "label+mask", "pynauty with building, no mask", &["pynauty+building"]),
     versus("nas101", "build+label+mask", "pynauty with building, and mask", &["pynauty+building", "mask"]),
     versus("bn", "label+mask", "pynauty with building, no mask", &["pynauty+building"]),
     versus("bn", "build+label+mask", "pynauty with building, and mask", &["pynauty+building", "mask"]),
     versus("darts", "label+mask", "pynauty with building, no mask", &["pynauty+building"]),
     versus("darts", "build+label+mask", "pynauty with building, and mask", &["pynauty+building", "mask"]),
+    versus("ast120", "label", "igraph, no building", &["igraph"]),
     versus("ast120", "label+mask", "igraph, no building, no mask", &["igraph"]),
     versus("ast120", "build+label+mask", "igraph with building, and mask", &["igraph+building", "mask"]),
+    versus("ast1000", "label", "igraph, no building", &["igraph"]),
     versus("ast1000", "label+mask", "igraph, no building, no mask", &["igraph"]),
     versus("ast1000", "build+label+mask", "igraph with building, and mask", &["igraph+building", "mask"]),
 ];

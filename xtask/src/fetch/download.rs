@@ -55,7 +55,10 @@ pub fn download(file: &RemoteFile, target: &Path) -> Result<Outcome> {
         match receive(file, &partial, &bar) {
             Ok(()) => break,
             Err(Trouble::Passing(reason)) if attempt < ATTEMPTS => {
-                bar.println(format!("fetch: {}: {reason:#}; trying again ({attempt} of {ATTEMPTS})", file.path));
+                // Not by the bar: it prints nothing where there is no terminal, and a log wants to know.
+                bar.suspend(|| {
+                    eprintln!("fetch: {}: {reason:#}; trying again ({attempt} of {ATTEMPTS})", file.path);
+                });
                 std::thread::sleep(Duration::from_millis(200 << attempt));
                 attempt += 1;
             }

@@ -8,9 +8,9 @@ mod unpack;
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
-use crate::cargo::{cargo, run as run_command};
+use crate::cargo::cargo;
 use crate::root::workspace_root;
 use crate::setup::Environment;
 use download::{Outcome, download, is_complete};
@@ -73,5 +73,8 @@ fn run_with_tls(id: &str) -> Result<()> {
     eprintln!("fetch: building the https client (once, about a minute)");
     let mut command = cargo(&Environment::default());
     command.args(["run", "--quiet", "--release", "--package", "xtask", "--features", "https", "--", "fetch", id]);
-    run_command(&mut command).with_context(|| format!("could not fetch {id}"))
+    match command.status().context("could not start cargo")? {
+        status if status.success() => Ok(()),
+        _ => bail!("{id} was not fetched; the reason is above"),
+    }
 }

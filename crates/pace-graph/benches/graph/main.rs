@@ -53,7 +53,7 @@ fn dump(sets: &[GraphSet]) -> String {
 fn measure(set: &GraphSet) -> BTreeMap<&'static str, f64> {
     let plain: Vec<_> =
         set.dags.iter().map(|dag| (dag.ops().collect::<Vec<_>>(), dag.edges().collect::<Vec<_>>())).collect();
-    let label = best(&set.dags, |dag| canonical_order(dag));
+    let label = best(&set.dags, canonical_order);
     let label_and_mask = best(&set.dags, label_and_mask);
     let all = best(&plain, |(ops, edges)| {
         let dag = Dag::new(ops.clone(), edges.iter().copied()).expect("generated graphs are sound");

@@ -167,8 +167,8 @@ impl Error {
         const SHOWN: usize = 40;
         let found = match found.char_indices().nth(SHOWN) {
             _ if found.is_empty() => "nothing".to_owned(),
-            Some((cut, _)) => format!("'{}...'", &found[..cut]),
-            None => format!("'{found}'"),
+            Some((cut, _)) => format!("'{}...'", found[..cut].escape_debug()),
+            None => format!("'{}'", found.escape_debug()),
         };
         Error::Syntax { expected: expected.into(), found }
     }

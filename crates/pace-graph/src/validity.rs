@@ -111,9 +111,17 @@ impl<'a> View<'a> {
         Ok(found[0])
     }
 
+    /// An operation that the rule needs and that a spec from a file may lack.
+    fn role(&self, op: Option<Op>, name: &str) -> Result<Op, Error> {
+        op.ok_or_else(|| Error::Rule {
+            spec: self.spec.name.clone(),
+            rule: format!("its rule needs the operation '{name}', which the spec does not name; complete the spec"),
+        })
+    }
+
     /// Input and output node; every other node has predecessors and successors.
     fn check_ends(&self) -> Result<(usize, usize), Error> {
-        let (input, output) = self.spec.input.zip(self.spec.output).expect("specs with this rule name both ends");
+        let (input, output) = (self.role(self.spec.input, "input")?, self.role(self.spec.output, "output")?);
         let (input, output) = (self.only(input)?, self.only(output)?);
         self.check(self.in_degree(input) == 0, || format!("input node {input} has predecessors; remove those edges"))?;
         self.check(self.out_degree(output) == 0, || {
@@ -162,9 +170,9 @@ impl<'a> View<'a> {
     }
 
     fn check_darts_cell(&self) -> Result<(), Error> {
-        let op = |name: &str| self.spec.op(name).expect("the DARTS dictionary");
-        let (sum, output) = (op("sum"), self.only(op("output"))?);
-        let inputs = [self.only(op("c_k-2"))?, self.only(op("c_k-1"))?];
+        let op = |name: &str| self.role(self.spec.op(name), name);
+        let (sum, output) = (op("sum")?, self.only(op("output")?)?);
+        let inputs = [self.only(op("c_k-2")?)?, self.only(op("c_k-1")?)?];
         self.check(self.n_nodes() == 15, || format!("it wants 15 nodes and has {}", self.n_nodes()))?;
         for node in self.nodes() {
             let predecessors = || self.dag.predecessors(node).filter(|&source| Some(source) != self.start);

@@ -1,7 +1,7 @@
 //! BN: Bayesian networks over the 8 variables of Asia with their BIC (`asia_200k.txt`).
 //!
 //! ```text
-//! [[0], [1, 1], [2, 0, 0], [3, 0, 0, 0], ...], -13331.093616667435
+//! [[0], [1, 1], [2, 0, 0], [3, 0, 0, 0], ...], -12345.5
 //! ```
 //!
 //! Rows are in topological order. Row i holds the number of its variable (A, S, T, L, B, E, X, D), then bit j for "the

@@ -1,7 +1,7 @@
 //! NA: ENAS macro architectures with weight-sharing accuracy (`final_structures6.txt`, `final_structures12.txt`).
 //!
 //! ```text
-//! [[1], [4, 0], [5, 0, 0], [0, 1, 1, 1], [2, 1, 1, 1, 1], [3, 0, 0, 0, 0, 1]], 0.7302
+//! [[0], [1, 0], [2, 1, 0], [3, 0, 0, 1], [4, 1, 0, 0, 1], [5, 0, 0, 0, 0, 0]], 0.75
 //! ```
 //!
 //! Row i is layer i: its ENAS operation (0..=5), then bit j for "vertex j feeds this layer", where vertex 0 is the input

@@ -34,15 +34,14 @@ impl Sampler for Enas {
 
     fn sample(&self, rng: &mut dyn Rng) -> Dag {
         const N_LAYER_OPS: Op = 6;
-        let output = self.n_layers + 1;
-        let mut ops = vec![0; self.n_layers + 2];
-        let mut edges = vec![(self.n_layers, output)];
-        ops[output] = 1;
+        let mut ops = vec![0];
+        let mut edges = vec![(self.n_layers, self.n_layers + 1)];
         for layer in 1..=self.n_layers {
-            ops[layer] = 2 + rng.random_range(0..N_LAYER_OPS);
+            ops.push(2 + rng.random_range(0..N_LAYER_OPS));
             edges.extend((0..layer - 1).filter(|_| rng.random()).map(|from| (from, layer)));
             edges.push((layer - 1, layer));
         }
+        ops.push(1);
         Dag::new(ops, edges).expect("edges go up")
     }
 }

@@ -30,7 +30,6 @@ pub struct Nas101Space {
 
 impl Nas101Space {
     /// Canonicalises every labelled cell, on all cores, and keeps one of each class.
-    #[allow(clippy::new_without_default, reason = "a second of work is no default")]
     pub fn enumerate() -> Nas101Space {
         let mut keys: Vec<CellKey> = nas101_skeletons().par_iter().flat_map_iter(canonical_keys).collect();
         keys.par_sort_unstable();
@@ -40,7 +39,7 @@ impl Nas101Space {
     }
 
     /// How many cells.
-    #[allow(clippy::len_without_is_empty, reason = "the space is never empty")]
+    #[expect(clippy::len_without_is_empty, reason = "the space is never empty")]
     pub fn len(&self) -> usize {
         self.keys.len()
     }

@@ -1,6 +1,6 @@
 //! Line files: read in blocks, parsed in parallel, handed on in order.
 
-use std::io::BufRead;
+use std::io::{self, BufRead};
 
 use rayon::prelude::*;
 
@@ -33,6 +33,42 @@ pub(crate) struct Lines<'a> {
     pub(crate) last_line: LastLine,
 }
 
+/// Some whole lines, and what stopped the reading if it was not the size of the block.
+#[derive(Default)]
+struct Block {
+    bytes: Vec<u8>,
+    /// Where each line ends.
+    ends: Vec<usize>,
+    failure: Option<io::Error>,
+}
+
+impl Block {
+    fn read(reader: &mut dyn BufRead) -> Block {
+        let mut block = Block::default();
+        while block.bytes.len() < BLOCK_BYTES {
+            match read_raw_line(reader, &mut block.bytes) {
+                Ok(0) => break,
+                Ok(_) => block.ends.push(block.bytes.len()),
+                Err(failure) => {
+                    block.failure = Some(failure);
+                    break;
+                }
+            }
+        }
+        block
+    }
+
+    fn line(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.bytes[start..self.ends[index]]
+    }
+
+    /// Whether the last line lacks its line break.
+    fn is_open(&self) -> bool {
+        self.failure.is_none() && !self.ends.is_empty() && !self.bytes.ends_with(b"\n")
+    }
+}
+
 impl Lines<'_> {
     /// Calls `parse` on every line that is not blank, in parallel, and `consume` on each result, in order; both get the
     /// row counted from 1. The first error by row wins, whatever the threads do. Returns the number of lines.
@@ -43,52 +79,40 @@ impl Lines<'_> {
     ) -> Result<usize, Error> {
         let mut done = Progress::default();
         loop {
-            let (mut block, mut ends, mut failure) = (Vec::new(), Vec::new(), None);
-            while block.len() < BLOCK_BYTES {
-                match read_raw_line(self.reader, &mut block) {
-                    Ok(0) => break,
-                    Ok(_) => ends.push(block.len()),
-                    Err(error) => {
-                        failure = Some(error);
-                        break;
-                    }
+            let block = Block::read(self.reader);
+            let n_lines = block.ends.len();
+            let parse_line = |index: usize| {
+                let row = done.rows + index + 1;
+                let text = if row <= self.skip { Ok("") } else { line_text(block.line(index)) };
+                match text {
+                    Ok(text) if text.trim().is_empty() => None,
+                    text => Some(text.and_then(|text| parse(row, text))),
                 }
-            }
-            let starts = [0].into_iter().chain(ends.iter().copied());
-            let spans: Vec<(usize, usize)> = starts.zip(ends.iter().copied()).collect();
-            let first_row = done.rows + 1;
-            let parsed: Vec<Option<Result<T, Error>>> = spans
-                .par_iter()
-                .with_min_len(32)
-                .enumerate()
-                .map(|(index, &(start, end))| {
-                    let row = first_row + index;
-                    let line = if row <= self.skip { &[] } else { &block[start..end] };
-                    match line_text(line) {
-                        Ok(text) if text.trim().is_empty() => None,
-                        Ok(text) => Some(parse(row, text)),
-                        Err(error) => Some(Err(error)),
-                    }
-                })
-                .collect();
-            let open_end = !block.is_empty() && !block.ends_with(b"\n") && failure.is_none();
-            let n_lines = parsed.len();
+            };
+            let parsed: Vec<Option<Result<T, Error>>> =
+                (0..n_lines).into_par_iter().with_min_len(32).map(parse_line).collect();
             for (index, result) in parsed.into_iter().enumerate() {
-                let row = first_row + index;
+                let row = done.rows + index + 1;
                 let Some(result) = result else { continue };
-                if open_end && index + 1 == n_lines {
+                if block.is_open() && index + 1 == n_lines {
                     self.check_open_end(row, &result)?;
                 }
-                result.and_then(|value| consume(row, value)).map_err(|reason| self.place(reason, row))?;
+                if let Err(reason) = result.and_then(|value| consume(row, value)) {
+                    // Where the file itself is known to be damaged, a row that makes no sense is not the news.
+                    return Err(match block.failure {
+                        Some(failure) => read_failed(failure, self.file, row - 1),
+                        None => self.place(reason, row),
+                    });
+                }
             }
-            if let Some(error) = failure {
-                return Err(read_failed(error, self.file, done.rows + n_lines));
+            done.rows += n_lines;
+            done.bytes += block.bytes.len() as u64;
+            if let Some(failure) = block.failure {
+                return Err(read_failed(failure, self.file, done.rows));
             }
             if n_lines == 0 {
                 return Ok(done.rows);
             }
-            done.rows += n_lines;
-            done.bytes += block.len() as u64;
             (self.progress)(done);
         }
     }

@@ -52,19 +52,15 @@ pub(crate) fn line_text(line: &[u8]) -> Result<&str, Error> {
 
 /// Says what a failed read means: cut off, damaged, or refused by the system.
 pub(crate) fn read_failed(source: io::Error, file: &str, rows: usize) -> Error {
-    match source.kind() {
-        io::ErrorKind::UnexpectedEof => {
-            Error::Truncated { file: file.to_owned(), rows, detail: "the compressed data ends early".to_owned() }
-        }
-        // Decompressors report damage under these kinds, an operating system does not.
-        io::ErrorKind::InvalidData
-        | io::ErrorKind::InvalidInput
-        | io::ErrorKind::Unsupported
-        | io::ErrorKind::OutOfMemory => {
-            Error::syntax("undamaged data (fetch the file again)", &source.to_string()).at(file, rows + 1)
-        }
-        _ => Error::Io { file: file.to_owned(), source },
+    if source.kind() == io::ErrorKind::UnexpectedEof {
+        let detail = "the compressed data ends early".to_owned();
+        return Error::Truncated { file: file.to_owned(), rows, detail };
     }
+    // The operating system gives its errors a number; those without come from a decompressor that met damage.
+    if source.raw_os_error().is_none() {
+        return Error::syntax("undamaged data (fetch the file again)", &source.to_string()).at(file, rows + 1);
+    }
+    Error::Io { file: file.to_owned(), source }
 }
 
 /// Parses a target value; what is not finite cannot be trained on.

@@ -25,6 +25,9 @@ pub struct AncestorLists {
 
 impl AncestorLists {
     /// The lists of a tree: each is its parent's list and the parent. O(n + pairs).
+    ///
+    /// # Panics
+    /// Beyond 2^32 pairs (16 GB), here and in [`AncestorLists::of_dag`].
     pub fn of_tree(tree: &DfsTree, diagonal: Diagonal) -> AncestorLists {
         let itself = usize::from(diagonal == Diagonal::Allowed);
         let n_pairs: usize = (0..tree.n_nodes()).map(|node| tree.depth(node) + itself).sum();
@@ -40,7 +43,7 @@ impl AncestorLists {
             if itself == 1 {
                 lists.nodes.push(node as u32);
             }
-            lists.offsets.push(lists.nodes.len() as u32);
+            lists.close_list();
         }
         lists
     }
@@ -68,13 +71,13 @@ impl AncestorLists {
             // With itself in every list a parent arrives with its own list; strict lists drop it at the end.
             merged.nodes.push(node as u32);
             merged.nodes[start..].sort_unstable();
-            merged.offsets.push(merged.nodes.len() as u32);
+            merged.close_list();
         }
         let mut lists = AncestorLists::with_capacity(n_nodes, merged.nodes.len());
-        for node in 0..n_nodes {
+        for (node, &place) in position.iter().enumerate() {
             let keep = |&above: &u32| diagonal == Diagonal::Allowed || above != node as u32;
-            lists.nodes.extend(merged.get(position[node]).iter().copied().filter(keep));
-            lists.offsets.push(lists.nodes.len() as u32);
+            lists.nodes.extend(merged.get(place).iter().copied().filter(keep));
+            lists.close_list();
         }
         lists
     }
@@ -83,6 +86,11 @@ impl AncestorLists {
         let mut offsets = Vec::with_capacity(n_nodes + 1);
         offsets.push(0);
         AncestorLists { offsets, nodes: Vec::with_capacity(n_pairs) }
+    }
+
+    /// Ends the list that was being written.
+    fn close_list(&mut self) {
+        self.offsets.push(u32::try_from(self.nodes.len()).expect("fewer than 2^32 pairs"));
     }
 
     fn range(&self, node: usize) -> std::ops::Range<usize> {

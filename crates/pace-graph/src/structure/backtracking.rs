@@ -1,4 +1,4 @@
-//! The paper's backtracking algorithm for ASTs (appendix on OGBG-CODE2).
+//! The paper's backtracking algorithm for ASTs (appendix F, on OGBG-CODE2).
 
 use super::mask::Mask;
 use super::rule::MaskRule;

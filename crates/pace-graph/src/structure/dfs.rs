@@ -9,20 +9,9 @@ use crate::dag::Dag;
 /// As printed: a stack `T = [i]`; pop `j`; every successor `k` of `j` not yet visited goes to `D(i)`, to the visited ones
 /// and on the stack.
 pub fn dependent_set(dag: &Dag, start: usize) -> Vec<usize> {
-    let mut dependents = Vec::new();
-    let mut visited = vec![false; dag.n_nodes()];
-    let mut stack = vec![start];
-    visited[start] = true;
-    while let Some(node) = stack.pop() {
-        for next in dag.successors(node) {
-            if !visited[next] {
-                dependents.push(next);
-                visited[next] = true;
-                stack.push(next);
-            }
-        }
-    }
-    dependents
+    let mut search = Search::new(dag.n_nodes());
+    search.run(dag, start);
+    search.dependents
 }
 
 /// The mask made of every [`dependent_set`]. O(n (n + m)).
@@ -31,11 +20,42 @@ pub fn dependent_set(dag: &Dag, start: usize) -> Vec<usize> {
 /// definition. The rule decides here, so that this agrees with the other algorithms.
 pub fn dfs_mask(dag: &Dag, rule: MaskRule) -> Mask {
     let mut mask = Mask::start(dag.n_nodes(), rule);
+    let mut search = Search::new(dag.n_nodes());
     for start in 0..dag.n_nodes() {
-        for dependent in dependent_set(dag, start) {
+        search.run(dag, start);
+        for &dependent in &search.dependents {
             let (query, key) = rule.pair(start, dependent);
             mask.allow(query, key);
         }
     }
     mask
+}
+
+/// The paper's `D(i)`, `Visited` and `T`, kept between searches so that n of them allocate once.
+struct Search {
+    dependents: Vec<usize>,
+    visited: Vec<bool>,
+    stack: Vec<usize>,
+}
+
+impl Search {
+    fn new(n_nodes: usize) -> Search {
+        Search { dependents: Vec::with_capacity(n_nodes), visited: vec![false; n_nodes], stack: Vec::new() }
+    }
+
+    fn run(&mut self, dag: &Dag, start: usize) {
+        self.dependents.clear();
+        self.visited.fill(false);
+        self.stack.push(start);
+        self.visited[start] = true;
+        while let Some(node) = self.stack.pop() {
+            for next in dag.successors(node) {
+                if !self.visited[next] {
+                    self.dependents.push(next);
+                    self.visited[next] = true;
+                    self.stack.push(next);
+                }
+            }
+        }
+    }
 }

@@ -148,7 +148,8 @@ impl Mask {
         self.stride
     }
 
-    fn row_mut(&mut self, query: usize) -> &mut [u64] {
+    /// The bits of one query, to be written.
+    pub(super) fn row_mut(&mut self, query: usize) -> &mut [u64] {
         assert!(query < self.n_nodes, "query {query} is outside 0..{}", self.n_nodes);
         let row = query * self.stride..(query + 1) * self.stride;
         &mut self.words_mut()[row]

@@ -9,10 +9,10 @@
 //!
 //! | source | a node attends to | itself | as a [`MaskRule`] |
 //! |---|---|---|---|
-//! | text, section 3.4: `M[i][j] = False` iff a path `i -> j` exists | ancestors | not said | [`MaskRule::PAPER`] |
+//! | text, section 3.2: `M[i][j] = False` iff a path `i -> j` exists | ancestors | not said | [`MaskRule::PAPER`] |
 //! | Floyd (appendix B): iff `dist(i, j)` is finite | ancestors | no | [`MaskRule::PAPER`] |
 //! | DFS (appendix B): `M[j][i] = False` iff `j` in `D(i)` | descendants | no | [`MaskRule::DFS_TEXT`] |
-//! | backtracking (ASTs): `M[B(j)][B(k)] = False`, `k = 1..=j` | descendants, never the root | yes, but for the root | [`Backtracking::AsPrinted`] |
+//! | backtracking (appendix F): `M[B(j)][B(k)] = False`, `k = 1..=j` | descendants, never the root | yes, but for the root | [`Backtracking::AsPrinted`] |
 //! | reference code, VAE (NA, BN) | ancestors | yes | [`MaskRule::PACE`] |
 //! | reference code, MLM (NAS-Bench-101, 301) | descendants | no | [`MaskRule::REFERENCE_MLM`] |
 //! | this crate's default | ancestors | yes | [`MaskRule::PACE`] |

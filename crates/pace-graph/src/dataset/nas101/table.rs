@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! hash,n,adj_bits,ops,test_k9984_r0,params
-//! 00005c142e6f48ac74fdcf73e3439874,7,1205349,02001,9197,8555530
+//! 00005c142e6f48ac74fdcf73e3439874,7,1205349,02001,5000,1234567
 //! ```
 //!
 //! `n` counts input and output; bit x + y(y-1)/2 of `adj_bits` is the edge x>y; `ops` has one digit per vertex between

@@ -1,0 +1,107 @@
+//! [`Report`]: one self-contained HTML page of text, tables and SVG plots.
+
+use std::fmt::Write;
+
+use anyhow::{Result, anyhow};
+use plotters::prelude::{ChartBuilder, Color, IntoDrawingArea, RGBColor, Rectangle, SVGBackend, WHITE};
+
+const BAR: RGBColor = RGBColor(58, 110, 165);
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:56em;margin:2em auto;padding:0 1em;color:#222}\
+table{border-collapse:collapse}td,th{padding:.2em .9em;border-bottom:1px solid #ddd;text-align:right}\
+td:first-child,th:first-child{text-align:left}.note{background:#f5f2e8;padding:.6em 1em}svg{max-width:100%;height:auto}";
+
+/// A page in the making.
+#[derive(Clone, Debug)]
+pub struct Report {
+    title: String,
+    body: String,
+}
+
+/// The data of a bar chart: a label and a height per bar.
+#[derive(Clone, Debug, Default)]
+pub struct Bars {
+    /// Below each bar.
+    pub labels: Vec<String>,
+    /// Heights, at least 0.
+    pub heights: Vec<f64>,
+}
+
+impl Report {
+    /// An empty page.
+    pub fn new(title: &str) -> Report {
+        Report { title: title.to_owned(), body: String::new() }
+    }
+
+    /// Adds a heading.
+    pub fn heading(&mut self, text: &str) {
+        let _ = write!(self.body, "<h2>{}</h2>", escape(text));
+    }
+
+    /// Adds a paragraph.
+    pub fn text(&mut self, text: &str) {
+        let _ = write!(self.body, "<p>{}</p>", escape(text));
+    }
+
+    /// Adds a table; the first row is its head.
+    pub fn table(&mut self, rows: &[Vec<String>]) {
+        self.body.push_str("<table>");
+        for (index, row) in rows.iter().enumerate() {
+            let tag = if index == 0 { "th" } else { "td" };
+            let cells: String = row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
+            let _ = write!(self.body, "<tr>{cells}</tr>");
+        }
+        self.body.push_str("</table>");
+    }
+
+    /// Adds a drawing.
+    pub fn svg(&mut self, svg: &str) {
+        self.body.push_str(svg);
+    }
+
+    /// The page. The note about the data comes first, so that nobody reads a number without it.
+    pub fn html(&self, data_note: &str) -> String {
+        let (title, note) = (escape(&self.title), escape(data_note));
+        format!(
+            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\
+             <body><h1>{title}</h1><p class=\"note\">{note}</p>{}</body></html>\n",
+            self.body
+        )
+    }
+}
+
+/// A bar chart as SVG.
+pub fn bar_chart(caption: &str, bars: &Bars) -> Result<String> {
+    let mut svg = String::new();
+    let drawn = draw_bars(&mut svg, caption, bars);
+    drawn.map_err(|error| anyhow!("cannot draw '{caption}': {error}"))?;
+    Ok(svg)
+}
+
+fn draw_bars(svg: &mut String, caption: &str, bars: &Bars) -> Result<(), Box<dyn std::error::Error>> {
+    let n_bars = bars.heights.len().max(1) as i32;
+    let top = bars.heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max) * 1.05;
+    let area = SVGBackend::with_string(svg, (760, 300)).into_drawing_area();
+    area.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&area)
+        .caption(caption, ("sans-serif", 18))
+        .margin(8)
+        .x_label_area_size(32)
+        .y_label_area_size(72)
+        .build_cartesian_2d(-0.6..f64::from(n_bars) - 0.4, 0.0..top)?;
+    let label = |x: &f64| {
+        let bar = x.round();
+        let label = bars.labels.get(bar as usize).filter(|_| bar >= 0.0 && (x - bar).abs() < 0.05);
+        label.cloned().unwrap_or_default()
+    };
+    chart.configure_mesh().disable_x_mesh().x_labels(2 * bars.labels.len()).x_label_formatter(&label).draw()?;
+    chart.draw_series(bars.heights.iter().enumerate().map(|(bar, &height)| {
+        let x = bar as f64;
+        Rectangle::new([(x - 0.42, 0.0), (x + 0.42, height)], BAR.filled())
+    }))?;
+    area.present()?;
+    Ok(())
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -25,6 +25,10 @@ pub struct Settings {
 }
 
 fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    if let Some(flag) = args.iter().position(|arg| arg == "--dump-na") {
+        return tasks::dump_na(args.get(flag + 1).expect("--dump-na wants a file"));
+    }
     let settings = parse(std::env::args().skip(1));
     let measured = tasks::run(&settings);
     println!("{}", serde_json::to_string(&measured).expect("plain numbers"));

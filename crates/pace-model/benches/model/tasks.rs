@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::Device;
 use pace_graph::Dag;
+use pace_graph::dataset::na_line;
 use pace_graph::enumerate::{Enas, Sampler};
 use pace_model::encoder::DagEncoder;
 use pace_model::objective::{Objective, VaeConfig};
@@ -29,6 +30,9 @@ pub struct Measured {
     encode_dag_gps: f64,
 }
 
+/// As many graphs as NA has.
+const N_NA: usize = 19_020;
+
 /// Measures one task.
 pub fn run(settings: &Settings) -> Measured {
     match settings.task.as_str() {
@@ -37,8 +41,18 @@ pub fn run(settings: &Settings) -> Measured {
     }
 }
 
+/// Writes the graphs of `vae-na` for the peer, in the format of the NA file.
+///
+/// The peer skips the first 1,000 lines, as every loader of that file does, so the first graphs are written twice.
+pub fn dump_na(file: &str) {
+    let dags = sample(&Enas::default(), N_NA);
+    let lines: String =
+        dags[..1000].iter().chain(&dags).map(|dag| na_line(dag, 0.5).expect("an NA graph") + "\n").collect();
+    std::fs::write(file, lines).expect("the bench folder can be written");
+}
+
 fn vae_na(settings: &Settings) -> Measured {
-    let dags = sample(&Enas::default(), 17_118);
+    let dags = sample(&Enas::default(), N_NA);
     let device = Device::flex();
     let mut config = VaeConfig::paper();
     // As the peer: the published attention to the memory.

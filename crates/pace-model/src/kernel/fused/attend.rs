@@ -155,7 +155,7 @@ impl Geometry<'_> {
         (0..self.graphs).flat_map(move |graph| (0..n_heads).map(move |head| (graph, head)))
     }
 
-    /// The bias of query i of a graph of the block, [M].
+    /// The bias of query i of a graph of the block, `[M]`.
     #[inline(always)]
     pub(crate) fn bias_row(&self, graph: usize, i: usize) -> Option<&[f32]> {
         let start = ((self.first + graph) * self.n + i) * self.m;

@@ -93,7 +93,7 @@ pub fn cross_attention(
 ///
 /// # Shapes
 ///
-/// - residual, x, output: [rows, D]; gamma, beta: [D]
+/// - residual, x, output: [rows, D]; gamma, beta: `[D]`
 ///
 /// # Panics
 ///

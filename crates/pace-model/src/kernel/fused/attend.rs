@@ -86,22 +86,34 @@ pub(crate) struct Grads<'a> {
 }
 
 impl Grads<'_> {
+    /// All zero, for those who add.
+    pub(crate) fn clear(&mut self) {
+        self.q.fill(0.0);
+        if let Some(kv) = &mut self.kv {
+            kv.fill(0.0);
+        }
+    }
+
     /// The queries from this row and column on, and the distance between rows.
+    #[inline(always)]
     pub(crate) fn queries(&mut self, row: usize, column: usize) -> (&mut [f32], usize) {
         let stride = if self.kv.is_some() { self.d } else { 3 * self.d };
         (&mut self.q[row * stride + column..], stride)
     }
 
     /// The keys, likewise.
+    #[inline(always)]
     pub(crate) fn keys(&mut self, row: usize, column: usize) -> (&mut [f32], usize) {
         self.packed(1, row, column)
     }
 
     /// The values, likewise.
+    #[inline(always)]
     pub(crate) fn values(&mut self, row: usize, column: usize) -> (&mut [f32], usize) {
         self.packed(2, row, column)
     }
 
+    #[inline(always)]
     fn packed(&mut self, part: usize, row: usize, column: usize) -> (&mut [f32], usize) {
         let d = self.d;
         match &mut self.kv {
@@ -143,7 +155,7 @@ impl Geometry<'_> {
         (0..self.graphs).flat_map(move |graph| (0..n_heads).map(move |head| (graph, head)))
     }
 
-    /// The bias of query i of a graph of the block, [M].
+    /// The bias of query i of a graph of the block, `[M]`.
     #[inline(always)]
     pub(crate) fn bias_row(&self, graph: usize, i: usize) -> Option<&[f32]> {
         let start = ((self.first + graph) * self.n + i) * self.m;
@@ -195,22 +207,11 @@ impl Geometry<'_> {
         grads: &mut Grads<'_>,
         scratch: &mut Scratch,
     ) {
-        if self.order == Order::Heads {
-            return heads::backward(self, qkv, weights, dout, grads, &mut scratch.heads);
-        }
-        // The lane kernel adds into rows of keys and values while it reads queries: dense buffers, copied out after.
-        let (d, q_rows, key_rows) = (self.d, self.graphs * self.n, self.graphs * self.m);
-        scratch.dq.resize(q_rows * d, 0.0);
-        scratch.dk.resize(key_rows * d, 0.0);
-        scratch.dv.resize(key_rows * d, 0.0);
-        let dense = [&mut scratch.dq[..], &mut scratch.dk[..], &mut scratch.dv[..]];
-        lanes_backward(self, qkv, weights, dout, dense, &mut scratch.allowed, &mut scratch.slope);
-        for (row, dq) in scratch.dq.chunks_exact(d).enumerate() {
-            grads.queries(row, 0).0[..d].copy_from_slice(dq);
-        }
-        for (row, (dk, dv)) in scratch.dk.chunks_exact(d).zip(scratch.dv.chunks_exact(d)).enumerate() {
-            grads.keys(row, 0).0[..d].copy_from_slice(dk);
-            grads.values(row, 0).0[..d].copy_from_slice(dv);
+        match self.order {
+            Order::Lanes => {
+                lanes_backward(self, qkv, weights, dout, grads, &mut scratch.allowed, &mut scratch.slope);
+            }
+            Order::Heads => heads::backward(self, qkv, weights, dout, grads, &mut scratch.heads),
         }
     }
 }
@@ -221,9 +222,6 @@ pub(crate) struct Scratch {
     heads: heads::Scratch,
     allowed: Vec<usize>,
     slope: Vec<f32>,
-    dq: Vec<f32>,
-    dk: Vec<f32>,
-    dv: Vec<f32>,
 }
 
 multiversion! {
@@ -262,7 +260,7 @@ multiversion! {
         qkv: [Rows<'_>; 3],
         weights: &[f32],
         dout: &[f32],
-        grads: [&mut [f32]; 3],
+        grads: &mut Grads<'_>,
         allowed: &mut Vec<usize>,
         slope: &mut Vec<f32>,
     ) = lanes_backward_body
@@ -274,7 +272,7 @@ fn lanes_backward_body<const FMA: bool>(
     qkv: [Rows<'_>; 3],
     weights: &[f32],
     dout: &[f32],
-    grads: [&mut [f32]; 3],
+    grads: &mut Grads<'_>,
     allowed: &mut Vec<usize>,
     slope: &mut Vec<f32>,
 ) {

@@ -5,7 +5,7 @@
 //! transposed copies, no padding, no horizontal sums. The mask is shared by the heads, so a forbidden pair is skipped
 //! altogether, which on the ancestor masks of DAGs is half of the work.
 
-use super::attend::{Geometry, Rows};
+use super::attend::{Geometry, Grads, Rows};
 use super::simd::{exp, fma};
 
 /// The heads' values at one position.
@@ -16,6 +16,12 @@ type Lanes<const H: usize> = [f32; H];
 fn row<'a, const H: usize>(rows: &Rows<'a>, row: usize, d_head: usize) -> &'a [Lanes<H>] {
     let start = row * rows.stride + rows.offset;
     rows.data[start..start + d_head * H].as_chunks::<H>().0
+}
+
+/// The first d values as groups of lanes.
+#[inline(always)]
+fn lanes<const H: usize>(values: &mut [f32], d: usize) -> &mut [Lanes<H>] {
+    values[..d].as_chunks_mut::<H>().0
 }
 
 /// f of every lane. Lanes go in and out by value: a store between the loads of two lanes would keep them from being one
@@ -116,7 +122,7 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
 
 /// Backward over the graphs of a block, from the weights [`forward`] kept.
 ///
-/// `dout` [graphs * N, D]; dq, dk and dv dense [graphs * N or M, D], overwritten; all in lane order.
+/// `dout` [graphs * N, D] in lane order, as `grads`, which are overwritten.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn backward<const H: usize, const FMA: bool>(
@@ -125,7 +131,7 @@ pub(crate) fn backward<const H: usize, const FMA: bool>(
     [q, keys, values]: [Rows<'_>; 3],
     weights: &[f32],
     dout: &[f32],
-    [dq, dk, dv]: [&mut [f32]; 3],
+    grads: &mut Grads<'_>,
     allowed: &mut Vec<usize>,
     slope: &mut Vec<f32>,
 ) {
@@ -133,8 +139,7 @@ pub(crate) fn backward<const H: usize, const FMA: bool>(
     let keep_scale = if g.site.is_on() { g.site.scale } else { 1.0 };
     slope.resize(m * H, 0.0);
     let slope = slope.as_chunks_mut::<H>().0;
-    dk.fill(0.0);
-    dv.fill(0.0);
+    grads.clear();
     for graph in 0..g.graphs {
         for i in 0..n {
             let r = graph * n + i;
@@ -142,8 +147,6 @@ pub(crate) fn backward<const H: usize, const FMA: bool>(
             let qi = row::<H>(&q, r, d_head);
             let w = weights[r * m * H..(r + 1) * m * H].as_chunks::<H>().0;
             let dout = dout[r * d..(r + 1) * d].as_chunks::<H>().0;
-            let dqi = dq[r * d..(r + 1) * d].as_chunks_mut::<H>().0;
-            dqi.fill([0.0; H]);
             let mut mean = [0.0; H];
             for &j in allowed.iter() {
                 let dw = dot::<H, FMA>(dout, row::<H>(&values, graph * m + j, d_head));
@@ -155,10 +158,10 @@ pub(crate) fn backward<const H: usize, const FMA: bool>(
                 let slope = each(slope[j], mean, |slope, mean| (slope - mean) * g.scale);
                 let ds = each(slope, w[j], |slope, w| w.abs() * slope);
                 let kept = each(w[j], w[j], |w, _| if w > 0.0 { w * keep_scale } else { 0.0 });
-                let at = (graph * m + j) * d;
-                axpy::<H, FMA>(dqi, ds, row::<H>(&keys, graph * m + j, d_head));
-                axpy::<H, FMA>(dk[at..at + d].as_chunks_mut::<H>().0, ds, qi);
-                axpy::<H, FMA>(dv[at..at + d].as_chunks_mut::<H>().0, kept, dout);
+                let key = graph * m + j;
+                axpy::<H, FMA>(lanes(grads.queries(r, 0).0, d), ds, row::<H>(&keys, key, d_head));
+                axpy::<H, FMA>(lanes(grads.keys(key, 0).0, d), ds, qi);
+                axpy::<H, FMA>(lanes(grads.values(key, 0).0, d), kept, dout);
             }
         }
     }

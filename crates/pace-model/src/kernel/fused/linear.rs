@@ -86,7 +86,7 @@ pub(crate) fn product(
     }
 }
 
-/// x W + b. Shapes: x [rows, d_in], weight [d_in, d_out], bias [d_out] -> [rows, d_out].
+/// x W + b. Shapes: x [rows, d_in], weight [d_in, d_out], bias `[d_out]` -> [rows, d_out].
 pub(crate) fn linear(x: &[f32], rows: usize, weight: &[f32], bias: &[f32]) -> Buffer {
     let (d_out, d_in) = (bias.len(), x.len() / rows);
     let mut y = Buffer::stale(rows * d_out);

@@ -106,7 +106,7 @@ impl AttentionShape {
     }
 }
 
-/// What [`add_norm`] keeps: xhat [rows, D] and rstd [rows].
+/// What [`add_norm`] keeps: xhat [rows, D] and rstd `[rows]`.
 pub(crate) type Normed = (Buffer, Buffer);
 
 /// Rows per task of [`add_norm`]; fixed, so that the order of sums is too.

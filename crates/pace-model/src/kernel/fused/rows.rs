@@ -81,7 +81,7 @@ fn relu_dropped_grad_body<const FMA: bool>(dh: &mut [f32], h: &[f32], site: Site
 multiversion! {
     /// Layer norm of each row of x, which becomes the normalised xhat; y = xhat * gamma + beta.
     ///
-    /// Shapes: x and y [rows, D], rstd [rows] (1 / standard deviation), gamma and beta [D].
+    /// Shapes: x and y [rows, D], rstd `[rows]` (1 / standard deviation), gamma and beta `[D]`.
     fn norm(x: &mut [f32], y: &mut [f32], rstd: &mut [f32], gamma: &[f32], beta: &[f32], epsilon: f32) = norm_body
 }
 

@@ -14,7 +14,7 @@ use super::rows;
 use super::sublayer::{Block, Frame, Kind, Saved, Sublayer};
 
 /// Rows of activations that are taken through the stack together.
-const BLOCK_ROWS: usize = 128;
+const BLOCK_ROWS: usize = 256;
 
 /// Each group adds one copy of the weight gradients: enough groups to balance many cores, not so many that adding shows.
 const MAX_GROUPS: usize = 32;

@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// How the columns that carry heads are laid out in each parameter; `None` if it has none.
+    /// Which axis of the leading parameters runs over heads; the others have no such axis.
     fn carriers(self) -> &'static [Carrier] {
         use Carrier::{Columns, Rows};
         match self {

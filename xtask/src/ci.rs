@@ -4,12 +4,13 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::cargo::{cargo, run as run_command};
+use crate::root::workspace_root;
 use crate::setup::{self, Environment, Policy};
 
 /// Which steps to run.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The steps, in the order to run them [default: all]
+    /// The steps, in the order to run them [default: fmt clippy test doc]
     #[arg(value_enum)]
     steps: Vec<Step>,
 }
@@ -25,12 +26,21 @@ enum Step {
     Test,
     /// cargo doc, warnings are errors
     Doc,
+    /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
+    Cuda,
+    /// The tests of pace-model on the ndarray device, which uses no fused kernel
+    Ndarray,
+    /// The tests of pace-model on a Vulkan device in software (Debian: mesa-vulkan-drivers); a long build
+    Vulkan,
 }
+
+/// What runs when no step is named.
+const USUAL: [Step; 4] = [Step::Fmt, Step::Clippy, Step::Test, Step::Doc];
 
 /// Runs the steps and stops at the first that fails.
 pub fn run(args: &Args, policy: Policy) -> Result<()> {
     let environment = setup::ensure(policy)?;
-    let steps = if args.steps.is_empty() { Step::value_variants() } else { &args.steps };
+    let steps = if args.steps.is_empty() { &USUAL } else { args.steps.as_slice() };
     for step in steps {
         eprintln!("ci: {}", step.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default());
         step.run(&environment)?;
@@ -51,7 +61,25 @@ impl Step {
             Step::Doc => {
                 command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--release", "--workspace", "--no-deps"])
             }
+            // The build script behind this feature fetches LLVM unless it believes to be building documentation; its
+            // artefacts must not mix with real ones.
+            Step::Cuda => command
+                .env("DOCS_RS", "1")
+                .env("CARGO_TARGET_DIR", workspace_root().join("target/cuda"))
+                .args(["check", "--release", "--package", "pace-model", "--features", "cuda"]),
+            Step::Ndarray => model_tests(&mut command, "ndarray", "ndarray"),
+            Step::Vulkan => model_tests(&mut command, "vulkan", "vulkan:cpu"),
         };
         run_command(&mut command)
     }
+}
+
+/// The tests of pace-model with one backend only, on the named device.
+fn model_tests<'a>(
+    command: &'a mut std::process::Command,
+    feature: &str,
+    device: &str,
+) -> &'a mut std::process::Command {
+    let arguments = ["test", "--release", "--package", "pace-model", "--tests", "--no-default-features", "--features"];
+    command.env("PACE_TEST_DEVICE", device).args(arguments).arg(feature)
 }

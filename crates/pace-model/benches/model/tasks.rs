@@ -104,7 +104,7 @@ fn measure<M: Objective>(
         task: settings.task.clone(),
         batch: settings.batch,
         encode_batch: settings.encode_batch,
-        params: model.num_params(),
+        params: Module::num_params(&model),
         train_gps: train_sps * settings.batch as f64,
         encode_gps: encode_sps * settings.encode_batch as f64,
         encode_dag_gps: encode_dag_sps * settings.encode_batch as f64,

@@ -1,6 +1,7 @@
 //! Integration tests of pace-model, one binary.
 
 mod device;
+mod generate;
 #[cfg(feature = "flex")]
 mod kernel;
 #[cfg(all(feature = "flex", feature = "ndarray"))]

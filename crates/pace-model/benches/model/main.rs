@@ -12,7 +12,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `vae-na`, ...
+    /// `vae-na`, `mlm101` or `ast`.
     pub task: String,
     /// Graphs per training step.
     pub batch: usize,
@@ -67,7 +67,7 @@ fn parse(args: impl Iterator<Item = String>) -> Settings {
         }
     }
     if settings.encode_batch == 0 {
-        settings.encode_batch = settings.batch.max(128);
+        settings.encode_batch = if settings.task == "ast" { settings.batch } else { settings.batch.max(128) };
     }
     settings
 }

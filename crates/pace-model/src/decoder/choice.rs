@@ -94,7 +94,7 @@ impl Chooser {
     }
 
     /// A set of in-edges, ascending, from independent Bernoullis of probability sigmoid(logit / temperature) given that
-    /// the rule holds, or the likeliest such set. Both exactly; the first of equally likely sets is the smallest.
+    /// the rule holds, or the likeliest such set. Both exactly; where sets are equally likely, earlier nodes are left out.
     ///
     /// Sets A of optional nodes have weight exp(sum of their logits). With S_i(c, q) the total weight (greedy: the largest)
     /// of the ways to go on at node i with c optional and q costly ones taken,

@@ -105,10 +105,10 @@ impl Constraint {
         let (min_nodes, min_edges) = constraint.smallest();
         assert!(
             constraint.max_nodes >= min_nodes && constraint.max_edges >= min_edges,
-            "no graph of '{}' can be valid: it takes {min_nodes} nodes and {min_edges} edges, and {} and {} are allowed",
+            "no graph of '{}' can be valid: it takes {min_nodes} nodes and {min_edges} edges, and the limits are {} and {}",
             spec.name,
             constraint.max_nodes,
-            constraint.max_edges
+            spec.max_edges.map_or("none".to_owned(), |_| constraint.max_edges.to_string())
         );
         constraint
     }

@@ -25,9 +25,13 @@ pub enum Mode {
     ///
     /// Each step draws from the model's distribution conditioned on what the rule allows next: operations from the softmax
     /// over the allowed ones, the in-edges of a node from the independent Bernoullis given that the set is allowed (e.g.
-    /// exactly one parent: softmax over the logits). Steps are allowed iff a valid graph can still follow, so there are
-    /// no dead ends and nothing is rejected or repaired. This is conditioning step by step: it differs from the model's
-    /// distribution given validity as a whole, which weighs a step by how likely a valid completion is.
+    /// exactly one parent: softmax over the logits). A step is allowed only if a valid graph can still follow, so there are
+    /// no dead ends and nothing is rejected or repaired. Up to numbering, every valid chain and cell can come out; of the
+    /// other rules, every valid graph that starts with its input, ends with an output that takes the loose ends (as far as
+    /// the limit on edges lets it), and, without an output, has the largest size.
+    ///
+    /// This is conditioning step by step: it differs from the model's distribution given validity as a whole, which weighs
+    /// a step by how likely a valid completion is.
     Constrained,
 }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::{Device, Tensor, TensorData};
-use pace_graph::enumerate::{Enas, OrderedBn, RandomDag, Sampler};
+use pace_graph::enumerate::{Darts, Enas, OrderedBn, RandomDag, Sampler};
 use pace_graph::structure::{MaskRule, topological_order};
 use pace_graph::{Dag, DagSpec, Op, Validity};
 use pace_model::decoder::{Choice, DagDecoder, DecodeOptions, Mode, PaceDecoder};
@@ -163,7 +163,7 @@ fn impossible_specs_are_named() {
     decode(&vae, latents(1, 64, 1.0, 0, &Device::flex()), &DecodeOptions::greedy(Mode::Constrained));
 }
 
-/// What the constrained mode can produce is not a narrow corner: every real cell is reachable.
+/// The first and last operations, the sizes and the loose ends of the modes without validity.
 #[test]
 fn every_mode_ends_and_starts_as_the_spec_says() {
     let device = Device::flex();
@@ -218,7 +218,8 @@ fn sampling_varies_and_greedy_does_not() {
     };
     let greedy = distinct(Choice::Greedy);
     assert_eq!(greedy.len(), 1);
-    assert!(distinct(Choice::sample(0)).len() > 90);
+    // Not 100: about one in nine ends at once.
+    assert!(distinct(Choice::sample(0)).len() > 60);
     assert_ne!(distinct(Choice::sample(0)), distinct(Choice::sample(1)));
     assert_eq!(distinct(Choice::Sample { seed: 0, temperature: 1e-6 }), greedy);
 }
@@ -301,8 +302,8 @@ fn reconstructed(vae: &Vae<Pace, PaceDecoder>, table: &DagTable, dags: &[Dag], m
     decoded.iter().zip(dags).filter(|(decoded, dag)| decoded == dag).count() as f64 / dags.len() as f64
 }
 
-/// Trains on few graphs until all are reconstructed, in every mode.
-fn overfit(sampler: &dyn Sampler, n_graphs: usize, max_steps: u64) {
+/// Trains on few graphs until all are reconstructed in each of the modes.
+fn overfit(sampler: &dyn Sampler, n_graphs: usize, modes: &[Mode], max_steps: u64) {
     let start = std::time::Instant::now();
     let device = Device::flex().autodiff();
     let dags = sample(sampler, n_graphs, 21);
@@ -316,9 +317,9 @@ fn overfit(sampler: &dyn Sampler, n_graphs: usize, max_steps: u64) {
         vae = adam.step(2e-3, vae, grads);
         if step % 50 == 0 {
             let plain = vae.valid();
-            let shares =
-                [Mode::Free, Mode::Published, Mode::Constrained].map(|mode| reconstructed(&plain, &table, &dags, mode));
-            println!("step {step}: {shares:?} reconstructed after {:.1?}", start.elapsed());
+            let share = |&mode: &Mode| reconstructed(&plain, &table, &dags, mode);
+            let shares: Vec<f64> = modes.iter().map(share).collect();
+            println!("step {step}: {shares:?} of {modes:?} reconstructed after {:.1?}", start.elapsed());
             if shares.iter().all(|&share| share == 1.0) {
                 return;
             }
@@ -329,5 +330,11 @@ fn overfit(sampler: &dyn Sampler, n_graphs: usize, max_steps: u64) {
 
 #[test]
 fn architectures_are_learned_by_heart() {
-    overfit(&Enas::default(), 64, 2_000);
+    overfit(&Enas::default(), 64, &[Mode::Free, Mode::Published, Mode::Constrained], 2_000);
+}
+
+/// Sums that feed both an operation and the output are out of reach of the published rule for the output.
+#[test]
+fn cells_are_learned_by_heart() {
+    overfit(&Darts, 16, &[Mode::Free, Mode::Constrained], 2_000);
 }

@@ -105,7 +105,7 @@ pub fn sparse_attention(qkv: Tensor<2>, lists: &PairLists, n_heads: usize, dropo
     let ([rows, width], pairs) = (qkv.dims(), lists.n_pairs());
     let d = width / 3;
     assert!(rows == lists.n_rows(), "{rows} rows, and lists for {}", lists.n_rows());
-    assert!(width == 3 * d && d % n_heads == 0, "packed projection of width {width} for {n_heads} heads");
+    assert!(width == 3 * d && d.is_multiple_of(n_heads), "packed projection of width {width} for {n_heads} heads");
     let d_head = d / n_heads;
     let columns = |part: usize| qkv.clone().slice([0..rows, part * d..(part + 1) * d]);
     let q = columns(0).select(0, lists.query.clone()); // [pairs, D]

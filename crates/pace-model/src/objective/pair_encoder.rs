@@ -65,7 +65,7 @@ impl PairEncoder {
     /// If the number of graphs is odd.
     pub fn forward(&self, nodes: Tensor<2>, batch: &DagBatch) -> Tensor<2> {
         let ([b, n], [rows, d]) = (batch.dims(), nodes.dims());
-        assert!(b % 2 == 0, "{b} graphs are not pairs");
+        assert!(b.is_multiple_of(2), "{b} graphs are not pairs");
         let segment = (0..rows as i32).map(|row| row / n as i32 % 2).collect();
         let segments = self.segments.val().select(0, ints(segment, [rows], &batch.device()));
         let dropout = batch.pass.dropout(self.config.blocks.dropout, Stream::Pair);

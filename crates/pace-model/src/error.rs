@@ -36,4 +36,73 @@ pub enum Error {
         /// Where it was looked for.
         reason: String,
     },
+    /// The bytes are not a whole safetensors file.
+    #[error("not a whole safetensors file ({reason}): copy or save it again")]
+    DamagedFile {
+        /// What the reader said.
+        reason: String,
+    },
+    /// The file has parameters only.
+    #[error("the file says nothing about its model: build the model by hand and use `load_safetensors`")]
+    NoConfig,
+    /// The description of a model does not parse.
+    #[error("no description of a model ({reason}): use the file that was saved with the parameters, by this version")]
+    BadConfig {
+        /// What the parser said.
+        reason: String,
+    },
+    /// The file describes a model of another kind.
+    #[error("the file holds a model {found:?}, not {expected:?}: load it as {found:?}")]
+    OtherModel {
+        /// The kind in the file.
+        found: String,
+        /// The kind asked for.
+        expected: String,
+    },
+    /// The file describes a model of the same kind with other settings.
+    #[error("the file's model has {found}, this one {expected}: build the model from the file's own configuration")]
+    OtherConfig {
+        /// The first line that differs, as in the file.
+        found: String,
+        /// The same line of the model at hand.
+        expected: String,
+    },
+    /// The model was trained on sequences in another canonical order.
+    #[error("the model was trained with canonical order {found:?}, this build has {expected:?}: train it again")]
+    OtherCanon {
+        /// The order in the file.
+        found: String,
+        /// The order of this build.
+        expected: &'static str,
+    },
+    /// The file lacks a parameter.
+    #[error("the file has no tensor {name:?}: it is of another model; build the model from the file's configuration")]
+    MissingTensor {
+        /// The parameter.
+        name: String,
+    },
+    /// The file has a tensor that is no parameter of the model.
+    #[error("no parameter for tensor {name:?} of the file: build the model from the file's configuration")]
+    UnknownTensor {
+        /// The first such tensor.
+        name: String,
+    },
+    /// A tensor has another shape than its parameter.
+    #[error("tensor {name:?} is {found:?}, not {expected:?}: build the model from the file's configuration and spec")]
+    TensorShape {
+        /// The tensor.
+        name: String,
+        /// Its shape in the file.
+        found: Vec<usize>,
+        /// The parameter's shape.
+        expected: Vec<usize>,
+    },
+    /// A tensor is not of 32-bit floats.
+    #[error("tensor {name:?} is stored as {found}: convert the file to F32")]
+    TensorType {
+        /// The tensor.
+        name: String,
+        /// Its type in the file.
+        found: String,
+    },
 }

@@ -24,7 +24,7 @@ impl<'a> Init<'a> {
     }
 
     /// A copy that draws what this one would draw next.
-    pub fn fork(&mut self) -> Init<'a> {
+    pub fn fork(&self) -> Init<'a> {
         Init { device: self.device, rng: self.rng.clone() }
     }
 

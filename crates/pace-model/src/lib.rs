@@ -45,6 +45,7 @@ pub mod layers;
 mod layout;
 pub mod objective;
 mod pass;
+pub mod store;
 mod table;
 
 pub use batch::{DagBatch, GraphBatch};

@@ -117,6 +117,7 @@ impl PaceConfig {
             Task::Na => {}
             Task::Bn => {
                 config.label = Label::Op;
+                config.readout = Readout::ByOp;
                 config.blocks.dropout = 0.25;
             }
             Task::Nas101 | Task::Nas301 => {
@@ -221,7 +222,8 @@ impl Pace {
 impl DagEncoder for Pace {
     fn encode(&self, batch: &DagBatch) -> Encoding {
         let nodes = self.nodes(batch);
-        Encoding { graph: self.config.readout.forward(nodes.clone(), batch), nodes }
+        let graph = self.config.readout.forward(nodes.clone(), self.layout.spec.n_ops(), batch);
+        Encoding { graph, nodes }
     }
 
     fn layout(&self) -> &Layout {
@@ -233,7 +235,8 @@ impl DagEncoder for Pace {
     }
 
     fn d_graph(&self) -> usize {
-        self.config.readout.d_graph(self.layout.spec.max_nodes, self.d_node())
+        let spec = &self.layout.spec;
+        self.config.readout.d_graph(spec.max_nodes, spec.n_ops(), self.d_node())
     }
 
     fn embedding(&self) -> Option<&NodeEmbedding> {

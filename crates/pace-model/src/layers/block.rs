@@ -60,8 +60,10 @@ impl BlocksConfig {
 
     fn stack<M>(&self, init: &mut Init<'_>, make: impl Fn(&mut Init<'_>) -> M) -> Vec<M> {
         if self.tied_init {
-            let mut same = init.fork();
-            (0..self.n_layers).map(|_| make(&mut same.fork())).collect()
+            let same = init.fork();
+            // The last one draws from `init` itself, so that what comes after the stack does not draw the same again.
+            let copies = (1..self.n_layers).map(|_| make(&mut same.fork()));
+            copies.chain((self.n_layers > 0).then(|| make(init))).collect()
         } else {
             (0..self.n_layers).map(|_| make(init)).collect()
         }

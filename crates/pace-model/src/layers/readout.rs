@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{DagBatch, ints};
+use crate::batch::{DagBatch, floats, ints};
 
 /// How a graph is read out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +11,9 @@ use crate::batch::{DagBatch, ints};
 pub enum Readout {
     /// All N positions side by side: PACE-VAE. Wants sequences of full length.
     Concat,
+    /// One slot per operation, side by side, each the sum of the nodes with that operation: the published code on BN, where
+    /// every operation occurs once and the encoding therefore depends on no order.
+    ByOp,
     /// The output node, last in any topological order of a graph with one sink: PACE-MLM in the paper.
     Output,
     /// The first node: the root of an AST, whose mask looks at descendants.
@@ -22,13 +25,17 @@ pub enum Readout {
 }
 
 impl Readout {
-    /// The width of the graph vector for N positions of width D.
-    pub fn d_graph(self, n: usize, d: usize) -> usize {
-        if self == Readout::Concat { n * d } else { d }
+    /// The width of the graph vector for N positions of width D and T operations.
+    pub fn d_graph(self, n: usize, n_ops: usize, d: usize) -> usize {
+        match self {
+            Readout::Concat => n * d,
+            Readout::ByOp => n_ops * d,
+            Readout::Output | Readout::Root | Readout::LastPosition | Readout::Mean => d,
+        }
     }
 
-    /// Shapes: [B*N, D] -> [B, D] or [B, N*D].
-    pub fn forward(self, nodes: Tensor<2>, batch: &DagBatch) -> Tensor<2> {
+    /// Shapes: [B*N, D] -> [B, N*D], [B, T*D] or [B, D].
+    pub fn forward(self, nodes: Tensor<2>, n_ops: usize, batch: &DagBatch) -> Tensor<2> {
         let ([b, n], [_, d]) = (batch.dims(), nodes.dims());
         let pick = |nodes: Tensor<2>, position: &dyn Fn(usize) -> usize| {
             let rows = (0..b).map(|graph| (graph * n + position(graph)) as i32).collect();
@@ -36,6 +43,20 @@ impl Readout {
         };
         match self {
             Readout::Concat => nodes.reshape([b, n * d]),
+            Readout::ByOp => {
+                let mut member = vec![0.0; b * n_ops * n];
+                for (graph, &length) in batch.lengths.iter().enumerate() {
+                    for position in 0..length {
+                        let op = usize::from(batch.host_tokens[graph * n + position]);
+                        // A masked node has no operation.
+                        if op < n_ops {
+                            member[(graph * n_ops + op) * n + position] = 1.0;
+                        }
+                    }
+                }
+                let member = floats(member, [b, n_ops, n], &batch.device());
+                member.matmul(nodes.reshape([b, n, d])).reshape([b, n_ops * d]) // [B, T, N] x [B, N, D]
+            }
             Readout::Output => pick(nodes, &|graph| batch.lengths[graph] - 1),
             Readout::Root => pick(nodes, &|_| 0),
             Readout::LastPosition => pick(nodes, &|_| n - 1),

@@ -4,6 +4,7 @@ mod ast;
 mod device;
 mod fit;
 mod generate;
+mod golden;
 #[cfg(feature = "flex")]
 mod kernel;
 #[cfg(all(feature = "flex", feature = "ndarray"))]
@@ -12,4 +13,9 @@ mod kernel_backend;
 mod kernel_case;
 #[cfg(feature = "flex")]
 mod kernel_edge;
+mod laws;
 mod objective;
+mod pace;
+mod parity;
+mod setting;
+mod store;

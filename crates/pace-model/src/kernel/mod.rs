@@ -17,8 +17,9 @@
 //!
 //! An attention bias is added to the scores, one [N, M] matrix per graph for all heads: 0 where a query may look, -inf
 //! (anything at or under [`MASKED`]) where it may not. Masked weights are exact zeros, and a row with nothing allowed gives
-//! zeros, not NaN. A finite penalty such as -1e9 is an ordinary number: a row of nothing else is uniform attention, which is
-//! what the published PACE-MLM code does for nodes without descendants.
+//! zeros, not NaN. A finite penalty such as -1e9 (anything at or under [`PENALISED`]) takes the place of the score, as
+//! `masked_fill` does: a row of nothing else is uniform attention and no gradient passes through its scores, which is what
+//! the published PACE-MLM code does for nodes without descendants.
 
 mod dropout;
 #[cfg(feature = "flex")]
@@ -38,6 +39,9 @@ pub use params::{
 
 /// An attention bias at or under this value forbids the pair: its weight is exactly 0.
 pub const MASKED: f32 = -1e30;
+
+/// An attention bias at or under this value replaces the score of the pair instead of being added to it.
+pub const PENALISED: f32 = -1e8;
 
 /// The attention biases of a decoder.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use super::params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams, site,
 };
-use super::{MASKED, Masks};
+use super::{MASKED, Masks, PENALISED};
 
 /// Twin of [`super::attention`].
 pub fn attention(qkv: Tensor<2>, bias: Option<Tensor<3>>, batch: usize, n_heads: usize, dropout: Dropout) -> Tensor<2> {
@@ -160,7 +160,8 @@ fn attend(
     let allowed = bias.map(|bias| {
         let bias = bias.reshape([batch, 1, n, m]);
         let allowed = bias.clone().greater_elem(MASKED);
-        scores = scores.clone() + bias.clamp_min(MASKED);
+        let open = bias.clone().greater_elem(PENALISED).float();
+        scores = scores.clone() * open + bias.clamp_min(MASKED);
         allowed.float()
     });
     let top = scores.clone().detach().max_dim(3);

@@ -2,8 +2,8 @@
 
 use super::simd::multiversion;
 use super::{heads, lanes};
-use crate::kernel::MASKED;
 use crate::kernel::dropout::Site;
+use crate::kernel::{MASKED, PENALISED};
 
 /// Graphs up to this many nodes go head-per-lane; beyond it the matrix product is worth its setup.
 const MAX_LANE_NODES: usize = 32;
@@ -166,6 +166,12 @@ impl Geometry<'_> {
     #[inline(always)]
     pub(crate) fn weight_index(&self, graph: usize, i: usize, j: usize) -> u32 {
         ((((self.first + graph) * self.n + i) * self.m + j) * self.n_heads) as u32
+    }
+
+    /// What a dot product is multiplied by under this bias: 0 where a penalty replaces the score.
+    #[inline(always)]
+    pub(crate) fn score_scale(&self, bias: f32) -> f32 {
+        if bias > PENALISED { self.scale } else { 0.0 }
     }
 
     /// The keys query i may look at, in order, and its bias. Without branches, for masks are unpredictable.

@@ -6,7 +6,7 @@
 use super::attend::{Geometry, Grads, Rows};
 use super::linear::{Into, Mat, product};
 use super::simd::{exp, multiversion, sum_by};
-use crate::kernel::MASKED;
+use crate::kernel::{MASKED, PENALISED};
 
 /// Buffers of one thread.
 #[derive(Default)]
@@ -77,6 +77,7 @@ pub(crate) fn backward(
         let value = head(&values, key_row, column);
         product([n, d_head, m], &mut scratch.slope, m, Into::Replace, dout, value.t(), 1.0);
         softmax_grad(&mut scratch.slope, w, scale, m);
+        close_penalised(g, graph, &mut scratch.slope);
         let (kept, slope) = (Mat::new(&scratch.kept, m), Mat::new(&scratch.slope, m));
         let (dv, stride) = grads.values(key_row, column);
         product([m, n, d_head], dv, stride, Into::Replace, kept.t(), dout, 1.0);
@@ -84,6 +85,16 @@ pub(crate) fn backward(
         product([n, m, d_head], dq, stride, Into::Replace, slope, head(&keys, key_row, column), g.scale);
         let (dk, stride) = grads.keys(key_row, column);
         product([m, n, d_head], dk, stride, Into::Replace, slope.t(), head(&q, q_row, column), g.scale);
+    }
+}
+
+/// Stops the gradient of scores that a penalty replaced; `slope` is [N, M].
+fn close_penalised(g: &Geometry<'_>, graph: usize, slope: &mut [f32]) {
+    for (i, slope) in slope.chunks_exact_mut(g.m).enumerate() {
+        let Some(bias) = g.bias_row(graph, i) else { return };
+        for (slope, &bias) in slope.iter_mut().zip(bias) {
+            *slope = if bias > PENALISED { *slope } else { 0.0 };
+        }
     }
 }
 
@@ -105,7 +116,8 @@ fn softmax_body<const FMA: bool>(w: &mut [f32], g: &Geometry<'_>, graph: usize, 
     for (i, w) in w.chunks_exact_mut(g.m).enumerate() {
         if let Some(bias) = g.bias_row(graph, i) {
             for (w, &bias) in w.iter_mut().zip(bias) {
-                *w = if bias > MASKED { *w + bias } else { f32::NEG_INFINITY };
+                let penalty = if bias > MASKED { bias } else { f32::NEG_INFINITY };
+                *w = if bias > PENALISED { *w + bias } else { penalty };
             }
         }
         let mut top = f32::NEG_INFINITY;

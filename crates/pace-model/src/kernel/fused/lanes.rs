@@ -91,7 +91,8 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
             for &j in allowed.iter() {
                 let s = dot::<H, FMA>(qi, row::<H>(&keys, graph * m + j, d_head));
                 let bias = bias.map_or(0.0, |bias| bias[j]);
-                let s = each(s, s, |s, _| s * g.scale + bias);
+                let scale = g.score_scale(bias);
+                let s = each(s, s, |s, _| s * scale + bias);
                 top = each(s, top, |s, top| if s > top { s } else { top });
                 w[j] = s;
             }
@@ -143,7 +144,7 @@ pub(crate) fn backward<const H: usize, const FMA: bool>(
     for graph in 0..g.graphs {
         for i in 0..n {
             let r = graph * n + i;
-            g.allowed(graph, i, allowed);
+            let bias = g.allowed(graph, i, allowed);
             let qi = row::<H>(&q, r, d_head);
             let w = weights[r * m * H..(r + 1) * m * H].as_chunks::<H>().0;
             let dout = dout[r * d..(r + 1) * d].as_chunks::<H>().0;
@@ -155,7 +156,8 @@ pub(crate) fn backward<const H: usize, const FMA: bool>(
                 slope[j] = dw;
             }
             for &j in allowed.iter() {
-                let slope = each(slope[j], mean, |slope, mean| (slope - mean) * g.scale);
+                let scale = g.score_scale(bias.map_or(0.0, |bias| bias[j]));
+                let slope = each(slope[j], mean, |slope, mean| (slope - mean) * scale);
                 let ds = each(slope, w[j], |slope, w| w.abs() * slope);
                 let kept = each(w[j], w[j], |w, _| if w > 0.0 { w * keep_scale } else { 0.0 });
                 let key = graph * m + j;

@@ -82,7 +82,7 @@ fn ablations() {
 fn published_vae() {
     let laws = Laws { invariance: Invariance::Topological, padding: true };
     check(PaceConfig::as_published(Task::Na), &Enas::default(), laws);
-    check(PaceConfig::as_published(Task::Bn), &UniformBn::default(), laws);
+    check(PaceConfig::as_published(Task::Bn), &OrderedBn::default(), laws);
 }
 
 /// The published NA model on graphs with more than one topological order, and the published BN model without its labels.

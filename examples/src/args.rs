@@ -10,7 +10,7 @@ pub struct RunArgs {
     /// Folder with the datasets [default: PACE_DATA, then ../shared/data, then datasets/.cache]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Folder for the results [default: runs/<dataset>-<encoder>-<seed>]
+    /// Folder for the results [default: runs/DATASET-ENCODER-SEED]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Worker threads [default: one per core]

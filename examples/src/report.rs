@@ -93,7 +93,13 @@ fn draw_bars(svg: &mut String, caption: &str, bars: &Bars) -> Result<(), Box<dyn
         let label = bars.labels.get(bar as usize).filter(|_| bar >= 0.0 && (x - bar).abs() < 0.05);
         label.cloned().unwrap_or_default()
     };
-    chart.configure_mesh().disable_x_mesh().x_labels(2 * bars.labels.len()).x_label_formatter(&label).draw()?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .light_line_style(WHITE)
+        .x_labels(2 * bars.labels.len())
+        .x_label_formatter(&label)
+        .draw()?;
     chart.draw_series(bars.heights.iter().enumerate().map(|(bar, &height)| {
         let x = bar as f64;
         Rectangle::new([(x - 0.42, 0.0), (x + 0.42, height)], BAR.filled())

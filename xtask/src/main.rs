@@ -1,1 +1,95 @@
-fn main() {}
+//! The commands of this workspace, run as `cargo xtask <command>`.
+//!
+//! This crate depends on none of the others, so it builds in seconds on a machine where they cannot build yet, and
+//! brings that machine to the point where they can ([`setup`]).
+
+mod bench;
+mod cargo;
+mod ci;
+mod fetch;
+mod libclang;
+mod reproduce;
+mod root;
+mod setup;
+mod test;
+mod tidy;
+mod venv;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The examples below the help text: what a newcomer types first.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask reproduce nas101           run the NAS-Bench-101 pipeline and write runs/nas101-*/results.json
+  cargo xtask reproduce nas101 --smoke   the same stages on little work, under a minute after the build
+  cargo xtask test                       every test of the workspace, as CI runs it
+  cargo xtask test -p pace-graph canon   the tests of one crate whose name contains `canon`
+  cargo xtask fetch nas101               download the public data of one dataset into datasets/.cache
+  cargo xtask bench graph                time us against the Python peers, write runs/bench.json
+  cargo xtask setup                      find or install libclang and print the exports for plain cargo
+
+Commands that build the workspace do the set-up by themselves; nothing has to be installed first beyond Rust, a C
+compiler and python3.";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "Set-up, tests, reproductions and benches of PACE", after_help = EXAMPLES)]
+struct Cli {
+    /// Never install a system package: use what is there or a virtual environment below target/
+    #[arg(long, global = true)]
+    no_system_install: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// One command per file.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Find libclang (nauty's bindings need it), install it if missing, print the exports for plain cargo
+    Setup(setup::Args),
+    /// Run every test of the workspace; extra arguments go to `cargo test`
+    Test(test::Args),
+    /// Run the pipeline of one dataset and write its results
+    Reproduce(reproduce::Args),
+    /// Download the public data of one dataset into datasets/.cache (resumable, checksums verified)
+    Fetch(fetch::Args),
+    /// Time the crates against their Python peers and write runs/bench.json
+    Bench(bench::Args),
+    /// Check the house rules (also run as a test)
+    Tidy,
+    /// Format check, clippy, tests and docs, as a reviewer would
+    Ci(ci::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let policy = setup::Policy { system_install: !cli.no_system_install, dry_run: false };
+    let done = match cli.command {
+        Command::Setup(args) => setup::run(&args, policy),
+        Command::Test(args) => test::run(&args, policy),
+        Command::Reproduce(args) => reproduce::run(&args, policy),
+        Command::Fetch(args) => fetch::run(&args),
+        Command::Bench(args) => bench::run(&args, policy),
+        Command::Tidy => tidy::run(),
+        Command::Ci(args) => ci::run(&args, policy),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -89,6 +89,30 @@ impl DagBatch {
     }
 }
 
+/// What the batches of all encoders have: graphs with something to predict.
+pub trait GraphBatch {
+    /// How many graphs, B.
+    fn n_graphs(&self) -> usize;
+
+    /// A number to be predicted for every graph, [B].
+    fn targets(&self) -> Option<&Tensor<1>>;
+
+    /// Tokens to be predicted for every graph, [B, positions].
+    fn token_targets(&self) -> Option<&Tensor<2, Int>> {
+        None
+    }
+}
+
+impl GraphBatch for DagBatch {
+    fn n_graphs(&self) -> usize {
+        self.lengths.len()
+    }
+
+    fn targets(&self) -> Option<&Tensor<1>> {
+        self.targets.as_ref()
+    }
+}
+
 /// The tensors in host memory while they are filled.
 struct Host {
     n: usize,

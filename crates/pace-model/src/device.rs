@@ -84,17 +84,20 @@ fn cuda(name: &str, index: Option<&str>) -> Result<Device, Error> {
     Ok(Device::cuda(index))
 }
 
-/// Loads the driver library once, to fail here rather than on a server thread.
+/// Looks for the driver library where the loader would, to fail here rather than on a server thread.
 #[cfg(feature = "cuda")]
-#[allow(unsafe_code)]
 fn probe_cuda(name: &str) -> Result<(), Error> {
     let library = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
-    // SAFETY: the initialisers of NVIDIA's driver library are what the CUDA backend itself runs on first use; they have
-    // no precondition on the calling thread.
-    match unsafe { libloading::Library::new(library) } {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Error::DriverMissing { name: name.to_owned(), library, reason: error.to_string() }),
+    let variable = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
+    let usual =
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib"];
+    let listed = std::env::var_os(variable).unwrap_or_default();
+    let mut folders = std::env::split_paths(&listed).chain(usual.map(Into::into));
+    if folders.any(|folder| folder.join(library).exists()) {
+        return Ok(());
     }
+    let reason = format!("not in {variable} nor in the usual folders");
+    Err(Error::DriverMissing { name: name.to_owned(), library, reason })
 }
 
 #[cfg(not(feature = "cuda"))]

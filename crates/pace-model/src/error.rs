@@ -26,14 +26,14 @@ pub enum Error {
         /// What was asked for.
         name: String,
     },
-    /// The driver library of a GPU device cannot be loaded.
-    #[error("device {name:?} needs {library}, which does not load ({reason}): install the driver or use \"flex\"")]
+    /// The driver library of a GPU device cannot be found.
+    #[error("device {name:?} needs {library}, which is missing ({reason}): install the driver or use \"flex\"")]
     DriverMissing {
         /// What was asked for.
         name: String,
         /// The shared library that was tried.
         library: &'static str,
-        /// What the loader said.
+        /// Where it was looked for.
         reason: String,
     },
     /// The bytes are not a whole safetensors file.

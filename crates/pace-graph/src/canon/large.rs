@@ -1,7 +1,7 @@
-//! Canonical order of graphs of more than 64 nodes: trees by AHU, everything else by a little refinement and Traces.
+//! Canonical order of graphs of more than 64 nodes: a little refinement, then Traces.
 
 use super::refine::{Cells, mix};
-use super::{Canonical, GroupSize, Method, nauty, tree};
+use super::{Canonical, GroupSize, Method, nauty};
 use crate::dag::Dag;
 use crate::structure::depths;
 
@@ -33,9 +33,6 @@ impl Undirected {
 }
 
 pub(super) fn canonicalise(dag: &Dag, colour: impl Fn(usize) -> u32) -> Canonical {
-    if let Some(direction) = tree::direction(dag) {
-        return tree::canonicalise(dag, direction, colour);
-    }
     let n = dag.n_nodes();
     let depth = depths(dag);
     let (mut order, mut node_colour, mut signature) = (vec![0; n], vec![0; n], vec![0; n]);

@@ -116,5 +116,8 @@ pub fn canonical(dag: &Dag) -> Dag {
 
 /// The same with any node colours in place of operations, e.g. with a marked root.
 pub(crate) fn canonicalise_coloured(dag: &Dag, colour: impl Fn(usize) -> u32) -> Canonical {
+    if let Some(found) = tree::canonicalise(dag, &colour) {
+        return found;
+    }
     if dag.n_nodes() <= small::MAX_NODES { small::canonicalise(dag, colour) } else { large::canonicalise(dag, colour) }
 }

@@ -1,7 +1,7 @@
 //! Canonical order of graphs of at most 64 nodes: bit sets and stack buffers only, no search unless symmetry forces one.
 
 use super::refine::{Cells, mix};
-use super::{Canonical, GroupSize, Method, nauty, tree};
+use super::{Canonical, GroupSize, Method, nauty};
 use crate::dag::Dag;
 
 /// The largest graph whose adjacency rows fit one machine word.
@@ -45,9 +45,6 @@ impl Rows {
 pub(super) fn canonicalise(dag: &Dag, colour: impl Fn(usize) -> u32) -> Canonical {
     let n = dag.n_nodes();
     let rows = Rows::new(dag);
-    if let Some(direction) = tree::direction(dag) {
-        return tree::canonicalise(dag, direction, colour);
-    }
     let depth = rows.depths(n);
     let (mut order, mut node_colour, mut signature) = ([0; MAX_NODES], [0; MAX_NODES], [0; MAX_NODES]);
     let mut cells = Cells { order: &mut order[..n], colour: &mut node_colour[..n], signature: &mut signature[..n] };

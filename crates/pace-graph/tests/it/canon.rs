@@ -126,11 +126,25 @@ fn a_tree_of_30_000_nodes_takes_well_under_a_second() {
     assert_eq!(found.method, Method::Tree);
     assert!(start.elapsed() < Duration::from_millis(500), "took {:?}", start.elapsed());
 
-    // A path of 30,000 nodes must not overflow the stack or go quadratic.
-    let path = Dag::new(vec![0; n], (1..n).map(|node| (node - 1, node))).expect("a path");
-    let start = Instant::now();
-    assert_eq!(canonicalise(&path).order, (0..n).collect::<Vec<_>>());
-    assert!(start.elapsed() < Duration::from_millis(500), "took {:?}", start.elapsed());
+    // Neither the deepest nor the widest trees may overflow the stack or go quadratic, however they are numbered.
+    let from_root = [
+        Dag::new(vec![0; n], (1..n).map(|node| (node - 1, node))).expect("a path"),
+        Dag::new(vec![0; n], (1..n).map(|node| (0, node))).expect("a star"),
+        Dag::new(vec![0; n], (1..n).map(|node| (node - 1 - usize::from(node > 1 && node % 2 == 0), node)))
+            .expect("a path with a leaf on every node"),
+        Dag::new(vec![0; n], []).expect("roots alone"),
+    ];
+    let backwards: Vec<usize> = (0..n).rev().collect();
+    for dag in from_root.iter().flat_map(|dag| [dag.clone(), reversed(dag), dag.relabel(&backwards)]) {
+        let start = Instant::now();
+        let found = canonicalise(&dag);
+        assert!(start.elapsed() < Duration::from_millis(500), "took {:?}", start.elapsed());
+        assert_eq!(found.method, Method::Tree);
+        assert!(dag.relabel(&found.order).is_topologically_numbered());
+    }
+    assert_eq!(canonicalise(&from_root[0]).order, (0..n).collect::<Vec<_>>());
+    let log10_factorial = |n: usize| (1..=n).map(|k| (k as f64).log10()).sum::<f64>();
+    assert!((canonicalise(&from_root[1]).automorphisms.log10() - log10_factorial(n - 1)).abs() < 1e-6);
 }
 
 #[test]

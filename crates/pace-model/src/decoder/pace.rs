@@ -3,9 +3,10 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
+use pace_graph::Dag;
 use serde::{Deserialize, Serialize};
 
-use super::{DagDecoder, Heads};
+use super::{DagDecoder, DecodeOptions, Heads, generate};
 use crate::batch::DagBatch;
 use crate::encoder::PaceConfig;
 use crate::encoder::Task;
@@ -148,11 +149,24 @@ impl PaceDecoder {
         let layers = self.blocks.iter().map(DecoderBlock::params).collect();
         kernel::decoder(x, memory, masks, layers, &self.config.blocks.kernel(dropout(Stream::DecoderBlocks)))
     }
+
+    /// The vectors o_i of given graphs, one position after another with cached keys and values, as decoding computes them:
+    /// [`PaceDecoder::states`] in another way, to hold one against the other.
+    ///
+    /// Shapes: z [B, Z], B topologically numbered graphs without start symbol -> [B, D] for each position. Rows of positions
+    /// beyond a graph's end mean nothing.
+    pub fn replay(&self, z: Tensor<2>, dags: &[Dag], shared: Option<&NodeEmbedding>) -> Vec<Tensor<2>> {
+        generate::replay(self, z, dags, shared)
+    }
 }
 
 impl DagDecoder for PaceDecoder {
     fn nll(&self, z: Tensor<2>, batch: &DagBatch, shared: Option<&NodeEmbedding>) -> Tensor<1> {
         self.heads.nll(self.states(z, batch, shared), batch)
+    }
+
+    fn decode(&self, z: Tensor<2>, shared: Option<&NodeEmbedding>, options: &DecodeOptions) -> Vec<Dag> {
+        generate::generate(self, z, shared, options)
     }
 }
 

@@ -30,7 +30,7 @@ pub mod plain;
 use burn::tensor::Tensor;
 
 pub use dropout::Dropout;
-pub use ops::{add_norm, attention, cross_attention, decoder, decoder_layer, encoder, encoder_layer};
+pub use ops::{add_norm, attention, cross_attention, decoder, decoder_layer, encoder, encoder_layer, is_fused};
 pub use params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams,

@@ -16,6 +16,17 @@ use super::params::{
 };
 use super::{Masks, plain};
 
+/// Whether operations on activations like `x` take the fused path: f32 on a `flex` device, with or without autodiff.
+pub fn is_fused(x: &Tensor<2>) -> bool {
+    #[cfg(feature = "flex")]
+    return lift::serves(x);
+    #[cfg(not(feature = "flex"))]
+    {
+        let _ = x;
+        false
+    }
+}
+
 /// Multi-head self-attention on a packed projection.
 ///
 /// softmax(Q K^T / sqrt(D/H) + bias) V for every head, dropout on the weights.
@@ -32,7 +43,7 @@ use super::{Masks, plain};
 pub fn attention(qkv: Tensor<2>, bias: Option<Tensor<3>>, batch: usize, n_heads: usize, dropout: Dropout) -> Tensor<2> {
     let [rows, width] = qkv.dims();
     check_heads(width / 3, n_heads);
-    assert!(width % 3 == 0, "packed projection of width {width} is not queries, keys and values");
+    assert!(width.is_multiple_of(3), "packed projection of width {width} is not queries, keys and values");
     let n = per_graph(rows, batch);
     check_bias(bias.as_ref(), [batch, n, n]);
     #[cfg(feature = "flex")]
@@ -82,7 +93,7 @@ pub fn cross_attention(
 ///
 /// # Shapes
 ///
-/// - residual, x, output: [rows, D]; gamma, beta: [D]
+/// - residual, x, output: [rows, D]; gamma, beta: `[D]`
 ///
 /// # Panics
 ///
@@ -252,12 +263,15 @@ fn needs_grad(bias: Option<&Tensor<3>>) -> bool {
 }
 
 fn per_graph(rows: usize, batch: usize) -> usize {
-    assert!(batch > 0 && rows % batch == 0, "{rows} rows are not a whole number per graph of a batch of {batch}");
+    assert!(
+        batch > 0 && rows.is_multiple_of(batch),
+        "{rows} rows are not a whole number per graph of a batch of {batch}"
+    );
     rows / batch
 }
 
 fn check_heads(d: usize, n_heads: usize) {
-    assert!(n_heads > 0 && d % n_heads == 0, "width {d} is not a multiple of {n_heads} heads");
+    assert!(n_heads > 0 && d.is_multiple_of(n_heads), "width {d} is not a multiple of {n_heads} heads");
 }
 
 fn check_bias(bias: Option<&Tensor<3>>, shape: [usize; 3]) {

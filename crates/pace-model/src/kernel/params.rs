@@ -28,7 +28,7 @@ pub struct BlockConfig {
     pub dropout: Dropout,
 }
 
-/// Gain and offset of a layer norm, both [D].
+/// Gain and offset of a layer norm, both `[D]`.
 #[derive(Debug, Clone)]
 pub struct NormParams {
     /// Gain.
@@ -42,11 +42,11 @@ pub struct NormParams {
 pub struct SelfAttentionParams {
     /// [D, 3D]: queries, keys, values side by side; inside each, head after head.
     pub wqkv: Tensor<2>,
-    /// [3D].
+    /// `[3D]`.
     pub bqkv: Tensor<1>,
     /// [D, D], the output projection.
     pub wo: Tensor<2>,
-    /// [D].
+    /// `[D]`.
     pub bo: Tensor<1>,
 }
 
@@ -55,15 +55,15 @@ pub struct SelfAttentionParams {
 pub struct CrossAttentionParams {
     /// [D, D], the queries.
     pub wq: Tensor<2>,
-    /// [D].
+    /// `[D]`.
     pub bq: Tensor<1>,
     /// [D, 2D]: keys and values of the memory side by side.
     pub wkv: Tensor<2>,
-    /// [2D].
+    /// `[2D]`.
     pub bkv: Tensor<1>,
     /// [D, D], the output projection.
     pub wo: Tensor<2>,
-    /// [D].
+    /// `[D]`.
     pub bo: Tensor<1>,
 }
 
@@ -72,11 +72,11 @@ pub struct CrossAttentionParams {
 pub struct FeedForwardParams {
     /// [D, F].
     pub w1: Tensor<2>,
-    /// [F].
+    /// `[F]`.
     pub b1: Tensor<1>,
     /// [F, D].
     pub w2: Tensor<2>,
-    /// [D].
+    /// `[D]`.
     pub b2: Tensor<1>,
 }
 

@@ -1,13 +1,27 @@
 //! The objective joint: what is minimised.
 
+mod corruption;
+mod mlm;
+mod pair;
+mod pair_encoder;
+mod ranking;
+mod supervised;
 mod vae;
+mod vocabulary;
 
 use burn::module::{Module, ModuleDisplay};
 use burn::tensor::Tensor;
 
 use crate::batch::DagBatch;
 
+pub use corruption::{Corrupted, Corruption, MaskIds, Rest};
+pub use mlm::{MaskingConfig, Mlm, MlmConfig};
+pub use pair::metric_pairs;
+pub use pair_encoder::{PairConfig, PairEncoder};
+pub use ranking::pairwise_logistic;
+pub use supervised::{HeadConfig, Supervised};
 pub use vae::{Vae, VaeConfig};
+pub use vocabulary::{Vocabulary, sub_token_f1};
 
 /// A loss and its named parts, for logs.
 #[derive(Clone, Debug)]
@@ -20,8 +34,8 @@ pub struct Loss {
     pub parts: Vec<(&'static str, Tensor<1>)>,
 }
 
-/// Something to minimise over batches.
-pub trait Objective: Module + ModuleDisplay {
+/// Something to minimise over batches of type `B`: DAGs, unless it says otherwise.
+pub trait Objective<B = DagBatch>: Module + ModuleDisplay {
     /// The loss of a batch.
-    fn loss(&self, batch: &DagBatch) -> Loss;
+    fn loss(&self, batch: &B) -> Loss;
 }

@@ -6,7 +6,7 @@ use proptest::prelude::{ProptestConfig, proptest};
 use crate::kernel_case::{Case, Outcome};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn attention(case in Case::any()) {

@@ -58,11 +58,14 @@ impl Case {
     }
 }
 
+/// Reads the gradient of one leaf.
+type Read = Box<dyn Fn(&burn::tensor::Gradients) -> Vec<f32>>;
+
 /// A source of random tensors; the leaves it makes are remembered, to ask for their gradients.
 pub struct Draw {
     state: u64,
     pub device: Device,
-    leaves: Vec<(String, Box<dyn Fn(&burn::tensor::Gradients) -> Vec<f32>>)>,
+    leaves: Vec<(String, Read)>,
 }
 
 impl Draw {
@@ -84,9 +87,13 @@ impl Draw {
         Tensor::from_data(TensorData::new(values, shape), &self.device)
     }
 
-    /// A tensor whose gradient is compared.
+    /// A tensor whose gradient is compared; a constant on a device without autodiff.
     pub fn leaf<const D: usize>(&mut self, name: &str, shape: [usize; D], scale: f32) -> Tensor<D> {
-        let leaf = self.constant(shape, scale).require_grad();
+        let leaf = self.constant(shape, scale);
+        if !self.device.is_autodiff() {
+            return leaf;
+        }
+        let leaf = leaf.require_grad();
         let kept = leaf.clone();
         let read = move |grads: &burn::tensor::Gradients| {
             let grad = kept.grad(grads).expect("every leaf has a gradient");
@@ -101,9 +108,9 @@ impl Draw {
     pub fn bias(&mut self, [batch, n, m]: [usize; 3]) -> Tensor<3> {
         let mut values = Vec::with_capacity(batch * n * m);
         for _ in 0..batch * n {
-            let closed = self.bits() % 8 == 0;
+            let closed = self.bits().is_multiple_of(8);
             for _ in 0..m {
-                values.push(if closed || self.bits() % 2 == 0 { f32::NEG_INFINITY } else { 0.0 });
+                values.push(if closed || self.bits().is_multiple_of(2) { f32::NEG_INFINITY } else { 0.0 });
             }
         }
         Tensor::from_data(TensorData::new(values, [batch, n, m]), &self.device)

@@ -66,7 +66,7 @@ fn graphs_of_a_batch_are_independent() {
     draw.device = Device::flex();
     let x: Tensor<2> = draw.constant([case.batch * case.n, case.d], 1.0);
     let bias = draw.bias([case.batch, case.n, case.n]);
-    let layers = draw.encoder_params(&Case { ..case });
+    let layers = draw.encoder_params(&case);
     let config = case.config();
     let whole = kernel::encoder(x.clone(), bias.clone(), layers.clone(), &config);
     for graph in [0, 1, case.batch - 1] {
@@ -80,6 +80,14 @@ fn graphs_of_a_batch_are_independent() {
         let (alone, whole) = (alone.into_data(), whole.clone().slice([rows, 0..case.d]).into_data());
         let pairs = alone.try_to_vec::<f32>().unwrap().into_iter().zip(whole.try_to_vec::<f32>().unwrap());
         assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-5));
+    }
+}
+
+/// The comparisons above are between two things only if this holds.
+#[test]
+fn flex_takes_the_fused_path() {
+    for device in [Device::flex(), Device::flex().autodiff()] {
+        assert!(kernel::is_fused(&Tensor::zeros([1, 1], &device)));
     }
 }
 

@@ -1,14 +1,20 @@
 //! Integration tests of pace-model, one binary.
 
+mod ast;
 mod device;
+mod fit;
+mod generate;
 mod golden;
 #[cfg(feature = "flex")]
 mod kernel;
+#[cfg(all(feature = "flex", feature = "ndarray"))]
+mod kernel_backend;
 #[cfg(feature = "flex")]
 mod kernel_case;
 #[cfg(feature = "flex")]
 mod kernel_edge;
 mod laws;
+mod objective;
 mod pace;
 mod parity;
 mod setting;

@@ -46,14 +46,25 @@ impl Order {
 
 /// Each run of d values, read as [rows, d / rows], transposed.
 fn transpose_runs(values: &[f32], d: usize, rows: usize) -> Vec<f32> {
-    let columns = d / rows;
-    let mut out = Vec::with_capacity(values.len());
-    for run in values.chunks_exact(d) {
-        for column in 0..columns {
-            out.extend((0..rows).map(|row| run[row * columns + column]));
+    let mut out = vec![0.0; values.len()];
+    for (out, run) in out.chunks_exact_mut(d).zip(values.chunks_exact(d)) {
+        match (rows, d / rows) {
+            // Known bounds make it a handful of shuffles; this runs on all weights, twice a step.
+            (8, 8) => transpose(out, run, 8, 8),
+            (rows, columns) => transpose(out, run, rows, columns),
         }
     }
     out
+}
+
+#[inline(always)]
+fn transpose(out: &mut [f32], run: &[f32], rows: usize, columns: usize) {
+    let (out, run) = (&mut out[..rows * columns], &run[..rows * columns]);
+    for column in 0..columns {
+        for row in 0..rows {
+            out[column * rows + row] = run[row * columns + column];
+        }
+    }
 }
 
 /// A [rows, D] matrix inside a wider one: the queries, keys or values of a packed projection.
@@ -75,22 +86,34 @@ pub(crate) struct Grads<'a> {
 }
 
 impl Grads<'_> {
+    /// All zero, for those who add.
+    pub(crate) fn clear(&mut self) {
+        self.q.fill(0.0);
+        if let Some(kv) = &mut self.kv {
+            kv.fill(0.0);
+        }
+    }
+
     /// The queries from this row and column on, and the distance between rows.
+    #[inline(always)]
     pub(crate) fn queries(&mut self, row: usize, column: usize) -> (&mut [f32], usize) {
         let stride = if self.kv.is_some() { self.d } else { 3 * self.d };
         (&mut self.q[row * stride + column..], stride)
     }
 
     /// The keys, likewise.
+    #[inline(always)]
     pub(crate) fn keys(&mut self, row: usize, column: usize) -> (&mut [f32], usize) {
         self.packed(1, row, column)
     }
 
     /// The values, likewise.
+    #[inline(always)]
     pub(crate) fn values(&mut self, row: usize, column: usize) -> (&mut [f32], usize) {
         self.packed(2, row, column)
     }
 
+    #[inline(always)]
     fn packed(&mut self, part: usize, row: usize, column: usize) -> (&mut [f32], usize) {
         let d = self.d;
         match &mut self.kv {
@@ -132,16 +155,11 @@ impl Geometry<'_> {
         (0..self.graphs).flat_map(move |graph| (0..n_heads).map(move |head| (graph, head)))
     }
 
-    /// The bias of query i of a graph of the block, [M].
+    /// The bias of query i of a graph of the block, `[M]`.
     #[inline(always)]
     pub(crate) fn bias_row(&self, graph: usize, i: usize) -> Option<&[f32]> {
         let start = ((self.first + graph) * self.n + i) * self.m;
         self.bias.map(|bias| &bias[start..start + self.m])
-    }
-
-    #[inline(always)]
-    pub(crate) fn bias(&self, graph: usize, i: usize, j: usize) -> f32 {
-        self.bias_row(graph, i).map_or(0.0, |row| row[j])
     }
 
     /// The dropout counter of head 0 of a weight; heads are adjacent.
@@ -150,26 +168,26 @@ impl Geometry<'_> {
         ((((self.first + graph) * self.n + i) * self.m + j) * self.n_heads) as u32
     }
 
-    /// The keys query i may look at, in order. Without branches, for masks are unpredictable.
+    /// The keys query i may look at, in order, and its bias. Without branches, for masks are unpredictable.
     #[inline(always)]
-    pub(crate) fn allowed(&self, graph: usize, i: usize, keys: &mut Vec<usize>) {
-        keys.resize(self.m, 0);
-        let mut count = 0;
-        match self.bias_row(graph, i) {
+    pub(crate) fn allowed(&self, graph: usize, i: usize, keys: &mut Vec<usize>) -> Option<&[f32]> {
+        let row = self.bias_row(graph, i);
+        match row {
             None => {
-                for j in 0..self.m {
-                    keys[j] = j;
-                }
-                count = self.m;
+                keys.clear();
+                keys.extend(0..self.m);
             }
             Some(row) => {
+                keys.resize(row.len(), 0);
+                let mut count = 0;
                 for (j, &bias) in row.iter().enumerate() {
                     keys[count] = j;
                     count += usize::from(bias > MASKED);
                 }
+                keys.truncate(count);
             }
         }
-        keys.truncate(count);
+        row
     }
 
     /// Attention of the block: `weights` of length [`Geometry::n_weights`], `out` [graphs * N, D].
@@ -189,22 +207,11 @@ impl Geometry<'_> {
         grads: &mut Grads<'_>,
         scratch: &mut Scratch,
     ) {
-        if self.order == Order::Heads {
-            return heads::backward(self, qkv, weights, dout, grads, &mut scratch.heads);
-        }
-        // The lane kernel adds into rows of keys and values while it reads queries: dense buffers, copied out after.
-        let (d, q_rows, key_rows) = (self.d, self.graphs * self.n, self.graphs * self.m);
-        scratch.dq.resize(q_rows * d, 0.0);
-        scratch.dk.resize(key_rows * d, 0.0);
-        scratch.dv.resize(key_rows * d, 0.0);
-        let dense = [&mut scratch.dq[..], &mut scratch.dk[..], &mut scratch.dv[..]];
-        lanes_backward(self, qkv, weights, dout, dense, &mut scratch.allowed, &mut scratch.slope);
-        for (row, dq) in scratch.dq.chunks_exact(d).enumerate() {
-            grads.queries(row, 0).0[..d].copy_from_slice(dq);
-        }
-        for (row, (dk, dv)) in scratch.dk.chunks_exact(d).zip(scratch.dv.chunks_exact(d)).enumerate() {
-            grads.keys(row, 0).0[..d].copy_from_slice(dk);
-            grads.values(row, 0).0[..d].copy_from_slice(dv);
+        match self.order {
+            Order::Lanes => {
+                lanes_backward(self, qkv, weights, dout, grads, &mut scratch.allowed, &mut scratch.slope);
+            }
+            Order::Heads => heads::backward(self, qkv, weights, dout, grads, &mut scratch.heads),
         }
     }
 }
@@ -215,9 +222,6 @@ pub(crate) struct Scratch {
     heads: heads::Scratch,
     allowed: Vec<usize>,
     slope: Vec<f32>,
-    dq: Vec<f32>,
-    dk: Vec<f32>,
-    dv: Vec<f32>,
 }
 
 multiversion! {
@@ -256,7 +260,7 @@ multiversion! {
         qkv: [Rows<'_>; 3],
         weights: &[f32],
         dout: &[f32],
-        grads: [&mut [f32]; 3],
+        grads: &mut Grads<'_>,
         allowed: &mut Vec<usize>,
         slope: &mut Vec<f32>,
     ) = lanes_backward_body
@@ -268,7 +272,7 @@ fn lanes_backward_body<const FMA: bool>(
     qkv: [Rows<'_>; 3],
     weights: &[f32],
     dout: &[f32],
-    grads: [&mut [f32]; 3],
+    grads: &mut Grads<'_>,
     allowed: &mut Vec<usize>,
     slope: &mut Vec<f32>,
 ) {

@@ -119,7 +119,7 @@ fn softmax_body<const FMA: bool>(w: &mut [f32], g: &Geometry<'_>, graph: usize, 
         for w in w.iter_mut() {
             *w = exp::<FMA>(*w - top);
         }
-        let inverse = 1.0 / sum_by(w.len(), |j| w[j]);
+        let inverse = 1.0 / sum_by(w, w, |w, _| w);
         if g.site.is_on() {
             let index = g.weight_index(graph, i, 0).wrapping_add(h as u32);
             for (j, w) in w.iter_mut().enumerate() {
@@ -157,7 +157,7 @@ fn softmax_grad_body<const FMA: bool>(dw: &mut [f32], w: &[f32], scale: f32, m: 
         for (dw, &w) in dw.iter_mut().zip(w) {
             *dw = if w > 0.0 { *dw * scale } else { 0.0 };
         }
-        let mean = sum_by(m, |j| w[j] * dw[j]);
+        let mean = sum_by(w, dw, |w, dw| w * dw);
         for (dw, &w) in dw.iter_mut().zip(w) {
             *dw = w.abs() * (*dw - mean);
         }

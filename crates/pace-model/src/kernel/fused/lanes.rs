@@ -5,7 +5,7 @@
 //! transposed copies, no padding, no horizontal sums. The mask is shared by the heads, so a forbidden pair is skipped
 //! altogether, which on the ancestor masks of DAGs is half of the work.
 
-use super::attend::{Geometry, Rows};
+use super::attend::{Geometry, Grads, Rows};
 use super::simd::{exp, fma};
 
 /// The heads' values at one position.
@@ -18,24 +18,47 @@ fn row<'a, const H: usize>(rows: &Rows<'a>, row: usize, d_head: usize) -> &'a [L
     rows.data[start..start + d_head * H].as_chunks::<H>().0
 }
 
+/// The first d values as groups of lanes.
+#[inline(always)]
+fn lanes<const H: usize>(values: &mut [f32], d: usize) -> &mut [Lanes<H>] {
+    values[..d].as_chunks_mut::<H>().0
+}
+
+/// f of every lane. Lanes go in and out by value: a store between the loads of two lanes would keep them from being one
+/// vector, for the compiler cannot know that the rows do not overlap.
+#[inline(always)]
+fn each<const H: usize>(a: Lanes<H>, b: Lanes<H>, f: impl Fn(f32, f32) -> f32) -> Lanes<H> {
+    let mut out = [0.0; H];
+    for lane in 0..H {
+        out[lane] = f(a[lane], b[lane]);
+    }
+    out
+}
+
+/// a * b + c, lane by lane.
+#[inline(always)]
+fn mul_add<const H: usize, const FMA: bool>(a: Lanes<H>, b: Lanes<H>, c: Lanes<H>) -> Lanes<H> {
+    let mut out = [0.0; H];
+    for lane in 0..H {
+        out[lane] = fma::<FMA>(a[lane], b[lane], c[lane]);
+    }
+    out
+}
+
 #[inline(always)]
 fn dot<const H: usize, const FMA: bool>(a: &[Lanes<H>], b: &[Lanes<H>]) -> Lanes<H> {
     let mut total = [0.0; H];
     for (a, b) in a.iter().zip(b) {
-        for lane in 0..H {
-            total[lane] = fma::<FMA>(a[lane], b[lane], total[lane]);
-        }
+        total = mul_add::<H, FMA>(*a, *b, total);
     }
     total
 }
 
 /// y += w * x, lane by lane.
 #[inline(always)]
-fn axpy<const H: usize, const FMA: bool>(y: &mut [Lanes<H>], w: &Lanes<H>, x: &[Lanes<H>]) {
+fn axpy<const H: usize, const FMA: bool>(y: &mut [Lanes<H>], w: Lanes<H>, x: &[Lanes<H>]) {
     for (y, x) in y.iter_mut().zip(x) {
-        for lane in 0..H {
-            y[lane] = fma::<FMA>(w[lane], x[lane], y[lane]);
-        }
+        *y = mul_add::<H, FMA>(w, *x, *y);
     }
 }
 
@@ -56,7 +79,7 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
     for graph in 0..g.graphs {
         for i in 0..n {
             let r = graph * n + i;
-            g.allowed(graph, i, allowed);
+            let bias = g.allowed(graph, i, allowed);
             let qi = row::<H>(&q, r, d_head);
             let w = weights[r * m * H..(r + 1) * m * H].as_chunks_mut::<H>().0;
             let out = out[r * d_head * H..(r + 1) * d_head * H].as_chunks_mut::<H>().0;
@@ -66,37 +89,32 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
             }
             let mut top = [f32::NEG_INFINITY; H];
             for &j in allowed.iter() {
-                let mut s = dot::<H, FMA>(qi, row::<H>(&keys, graph * m + j, d_head));
-                let bias = g.bias(graph, i, j);
-                for lane in 0..H {
-                    s[lane] = s[lane] * g.scale + bias;
-                    top[lane] = if s[lane] > top[lane] { s[lane] } else { top[lane] };
-                }
+                let s = dot::<H, FMA>(qi, row::<H>(&keys, graph * m + j, d_head));
+                let bias = bias.map_or(0.0, |bias| bias[j]);
+                let s = each(s, s, |s, _| s * g.scale + bias);
+                top = each(s, top, |s, top| if s > top { s } else { top });
                 w[j] = s;
             }
             let mut total = [0.0; H];
             for &j in allowed.iter() {
-                for lane in 0..H {
-                    w[j][lane] = exp::<FMA>(w[j][lane] - top[lane]);
-                    total[lane] += w[j][lane];
-                }
+                let e = each(w[j], top, |s, top| exp::<FMA>(s - top));
+                total = each(total, e, |total, e| total + e);
+                w[j] = e;
             }
             let inverse = total.map(|total| 1.0 / total);
             for &j in allowed.iter() {
-                let mut kept = [0.0; H];
-                for lane in 0..H {
-                    w[j][lane] *= inverse[lane];
-                    kept[lane] = w[j][lane];
-                }
+                let p = each(w[j], inverse, |e, inverse| e * inverse);
+                let (mut signed, mut kept) = (p, p);
                 if g.site.is_on() {
                     let index = g.weight_index(graph, i, j);
+                    let keep: [bool; H] = std::array::from_fn(|lane| g.site.keep(index.wrapping_add(lane as u32)));
                     for lane in 0..H {
-                        let keep = g.site.keep(index.wrapping_add(lane as u32));
-                        kept[lane] = if keep { w[j][lane] * g.site.scale } else { 0.0 };
-                        w[j][lane] = if keep { w[j][lane] } else { -w[j][lane] };
+                        kept[lane] = if keep[lane] { p[lane] * g.site.scale } else { 0.0 };
+                        signed[lane] = if keep[lane] { p[lane] } else { -p[lane] };
                     }
                 }
-                axpy::<H, FMA>(out, &kept, row::<H>(&values, graph * m + j, d_head));
+                w[j] = signed;
+                axpy::<H, FMA>(out, kept, row::<H>(&values, graph * m + j, d_head));
             }
         }
     }
@@ -104,7 +122,7 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
 
 /// Backward over the graphs of a block, from the weights [`forward`] kept.
 ///
-/// `dout` [graphs * N, D]; dq, dk and dv dense [graphs * N or M, D], overwritten; all in lane order.
+/// `dout` [graphs * N, D] in lane order, as `grads`, which are overwritten.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn backward<const H: usize, const FMA: bool>(
@@ -113,7 +131,7 @@ pub(crate) fn backward<const H: usize, const FMA: bool>(
     [q, keys, values]: [Rows<'_>; 3],
     weights: &[f32],
     dout: &[f32],
-    [dq, dk, dv]: [&mut [f32]; 3],
+    grads: &mut Grads<'_>,
     allowed: &mut Vec<usize>,
     slope: &mut Vec<f32>,
 ) {
@@ -121,8 +139,7 @@ pub(crate) fn backward<const H: usize, const FMA: bool>(
     let keep_scale = if g.site.is_on() { g.site.scale } else { 1.0 };
     slope.resize(m * H, 0.0);
     let slope = slope.as_chunks_mut::<H>().0;
-    dk.fill(0.0);
-    dv.fill(0.0);
+    grads.clear();
     for graph in 0..g.graphs {
         for i in 0..n {
             let r = graph * n + i;
@@ -130,27 +147,21 @@ pub(crate) fn backward<const H: usize, const FMA: bool>(
             let qi = row::<H>(&q, r, d_head);
             let w = weights[r * m * H..(r + 1) * m * H].as_chunks::<H>().0;
             let dout = dout[r * d..(r + 1) * d].as_chunks::<H>().0;
-            let dqi = dq[r * d..(r + 1) * d].as_chunks_mut::<H>().0;
-            dqi.fill([0.0; H]);
             let mut mean = [0.0; H];
             for &j in allowed.iter() {
-                let mut dw = dot::<H, FMA>(dout, row::<H>(&values, graph * m + j, d_head));
-                for lane in 0..H {
-                    dw[lane] = if w[j][lane] > 0.0 { dw[lane] * keep_scale } else { 0.0 };
-                    mean[lane] = fma::<FMA>(w[j][lane], dw[lane], mean[lane]);
-                }
+                let dw = dot::<H, FMA>(dout, row::<H>(&values, graph * m + j, d_head));
+                let dw = each(dw, w[j], |dw, w| if w > 0.0 { dw * keep_scale } else { 0.0 });
+                mean = mul_add::<H, FMA>(w[j], dw, mean);
                 slope[j] = dw;
             }
             for &j in allowed.iter() {
-                let (mut ds, mut kept) = ([0.0; H], [0.0; H]);
-                for lane in 0..H {
-                    ds[lane] = w[j][lane].abs() * (slope[j][lane] - mean[lane]) * g.scale;
-                    kept[lane] = if w[j][lane] > 0.0 { w[j][lane] * keep_scale } else { 0.0 };
-                }
-                let at = (graph * m + j) * d;
-                axpy::<H, FMA>(dqi, &ds, row::<H>(&keys, graph * m + j, d_head));
-                axpy::<H, FMA>(dk[at..at + d].as_chunks_mut::<H>().0, &ds, qi);
-                axpy::<H, FMA>(dv[at..at + d].as_chunks_mut::<H>().0, &kept, dout);
+                let slope = each(slope[j], mean, |slope, mean| (slope - mean) * g.scale);
+                let ds = each(slope, w[j], |slope, w| w.abs() * slope);
+                let kept = each(w[j], w[j], |w, _| if w > 0.0 { w * keep_scale } else { 0.0 });
+                let key = graph * m + j;
+                axpy::<H, FMA>(lanes(grads.queries(r, 0).0, d), ds, row::<H>(&keys, key, d_head));
+                axpy::<H, FMA>(lanes(grads.keys(key, 0).0, d), ds, qi);
+                axpy::<H, FMA>(lanes(grads.values(key, 0).0, d), kept, dout);
             }
         }
     }

@@ -1,4 +1,8 @@
 //! The seam to Burn: tensors in and out of the flex backend, with or without an autodiff graph.
+//!
+//! Burn's `#[backend_extension]` macro wants a fixed list of tensors and panics on a backend it was not told of. A stack has
+//! as many parameters as it has blocks, and every other device has its plain twin, so primitives are taken out and put back
+//! by hand, with the conversions that the same `extension` feature offers.
 
 use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
 use burn::backend::autodiff::grads::Gradients;

@@ -2,6 +2,8 @@
 
 use gemm::Parallelism;
 
+use super::pool::Buffer;
+
 /// A matrix inside a slice: element (i, j) is `data[i * rows + j * columns]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Mat<'a> {
@@ -84,14 +86,11 @@ pub(crate) fn product(
     }
 }
 
-/// x W + b. Shapes: x [rows, d_in], weight [d_in, d_out], bias [d_out] -> [rows, d_out].
-pub(crate) fn linear(x: &[f32], rows: usize, weight: &[f32], bias: &[f32]) -> Vec<f32> {
+/// x W + b. Shapes: x [rows, d_in], weight [d_in, d_out], bias `[d_out]` -> [rows, d_out].
+pub(crate) fn linear(x: &[f32], rows: usize, weight: &[f32], bias: &[f32]) -> Buffer {
     let (d_out, d_in) = (bias.len(), x.len() / rows);
-    let mut y = Vec::with_capacity(rows * d_out);
-    // Starting from the bias costs the one write that an allocation of zeros would cost too.
-    for _ in 0..rows {
-        y.extend_from_slice(bias);
-    }
+    let mut y = Buffer::stale(rows * d_out);
+    y.chunks_exact_mut(d_out).for_each(|row| row.copy_from_slice(bias));
     product([rows, d_in, d_out], &mut y, d_out, Into::Add, Mat::new(x, d_in), Mat::new(weight, d_out), 1.0);
     y
 }

@@ -2,7 +2,8 @@
 //!
 //! From the outside in: [`ops`] are the operations as Burn sees them and [`lift`] the seam to it; [`stack`] spreads a batch
 //! over threads; [`sublayer`] is the mathematics of a block; [`parts`] are attention and add-and-norm by themselves;
-//! [`attend`] chooses between [`lanes`] and [`heads`]; [`linear`], [`rows`] and [`simd`] are the loops.
+//! [`attend`] chooses between [`lanes`] and [`heads`]; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their
+//! memory.
 
 mod attend;
 mod heads;
@@ -11,6 +12,7 @@ pub(super) mod lift;
 mod linear;
 pub(super) mod ops;
 pub(super) mod parts;
+mod pool;
 mod rows;
 mod simd;
 mod stack;

@@ -56,8 +56,11 @@ impl Op for AddNormOp {
     }
 
     fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
-        let grads = add_norm_grad(values(&dy), kept, values(&inputs[2]), self.site);
-        grads.into_iter().zip(inputs).map(|(grad, input)| primitive(grad, input.shape())).collect()
+        let (dsum, dx, [dgamma, dbeta]) = add_norm_grad(values(&dy), kept, values(&inputs[2]), self.site);
+        let [residual, _, gamma, beta] = inputs else { unreachable!("add-and-norm has four inputs") };
+        let dsum = primitive(dsum, residual.shape());
+        let dx = dx.map_or_else(|| dsum.clone(), |dx| primitive(dx, residual.shape()));
+        vec![dsum, dx, primitive(dgamma, gamma.shape()), primitive(dbeta, beta.shape())]
     }
 }
 

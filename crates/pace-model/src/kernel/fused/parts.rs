@@ -1,6 +1,9 @@
 //! Attention and add-and-norm by themselves, over a whole batch: for blocks that are not built from the fused stack.
 
+use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice, ParallelSliceMut};
+
 use super::attend::{Geometry, Grads, Order, Rows, Scratch};
+use super::pool::Buffer;
 use super::rows;
 use super::stack::{Cut, map_groups};
 use crate::kernel::dropout::Site;
@@ -103,15 +106,13 @@ impl AttentionShape {
     }
 }
 
-/// What [`add_norm`] keeps per group: xhat and rstd.
-pub(crate) type Normed = Vec<(Vec<f32>, Vec<f32>)>;
+/// What [`add_norm`] keeps: xhat [rows, D] and rstd `[rows]`.
+pub(crate) type Normed = (Buffer, Buffer);
 
-fn norm_cut(x: &[f32], d: usize) -> (usize, Cut) {
-    let rows = x.len() / d;
-    (rows, Cut::new(rows, 1, 128))
-}
+/// Rows per task of [`add_norm`]; fixed, so that the order of sums is too.
+const NORM_ROWS: usize = 512;
 
-/// LN(residual + drop(x)) over rows of D, in groups of rows.
+/// LN(residual + drop(x)) over rows of D.
 pub(crate) fn add_norm(
     residual: &[f32],
     x: &[f32],
@@ -120,38 +121,46 @@ pub(crate) fn add_norm(
     site: Site,
 ) -> (Vec<f32>, Normed) {
     let d = gamma.len();
-    let (rows, cut) = norm_cut(x, d);
-    let parts = map_groups(rows, cut, |block| {
-        let range = block.first * d..(block.first + block.graphs) * d;
-        let mut sum = x[range.clone()].to_vec();
-        rows::residual(&mut sum, &residual[range.clone()], site, range.start);
-        let (mut y, mut rstd) = (vec![0.0; sum.len()], vec![0.0; block.graphs]);
-        rows::norm(&mut sum, &mut y, &mut rstd, gamma, beta, epsilon);
-        (y, (sum, rstd))
+    let task = NORM_ROWS * d;
+    let mut y = vec![0.0; x.len()];
+    let (mut xhat, mut rstd) = (Buffer::stale(x.len()), Buffer::stale(x.len() / d));
+    let outputs = y.par_chunks_mut(task).zip(xhat.par_chunks_mut(task)).zip(rstd.par_chunks_mut(NORM_ROWS));
+    let inputs = x.par_chunks(task).zip(residual.par_chunks(task));
+    outputs.zip(inputs).enumerate().for_each(|(index, (((y, xhat), rstd), (x, residual)))| {
+        xhat.copy_from_slice(x);
+        rows::residual(xhat, residual, site, index * task);
+        rows::norm(xhat, y, rstd, gamma, beta, epsilon);
     });
-    let (y, normed): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    (y.concat(), normed)
+    (y, (xhat, rstd))
 }
 
-/// The gradients of [`add_norm`]: residual, x, gamma, beta.
-pub(crate) fn add_norm_grad(dy: &[f32], normed: &Normed, gamma: &[f32], site: Site) -> [Vec<f32>; 4] {
+/// The gradients of [`add_norm`]: of the residual, of x if dropout makes it another one, of gamma and of beta.
+pub(crate) fn add_norm_grad(
+    dy: &[f32],
+    (xhat, rstd): &Normed,
+    gamma: &[f32],
+    site: Site,
+) -> (Vec<f32>, Option<Vec<f32>>, [Vec<f32>; 2]) {
     let d = gamma.len();
-    let (rows, cut) = norm_cut(dy, d);
-    let parts = map_groups(rows, cut, |block| {
-        let range = block.first * d..(block.first + block.graphs) * d;
-        let (xhat, rstd) = &normed[block.first / cut.group];
+    let task = NORM_ROWS * d;
+    let mut dsum = dy.to_vec();
+    let kept = xhat.par_chunks(task).zip(rstd.par_chunks(NORM_ROWS));
+    let partial = |(dsum, (xhat, rstd)): (&mut [f32], (&[f32], &[f32]))| {
         let (mut dgamma, mut dbeta) = (vec![0.0; d], vec![0.0; d]);
-        let mut dsum = dy[range.clone()].to_vec();
-        rows::norm_grad(&mut dsum, xhat, rstd, gamma, &mut dgamma, &mut dbeta);
-        let mut dx = vec![0.0; dsum.len()];
-        rows::dropped(&mut dx, &dsum, site, range.start);
-        [dsum, dx, dgamma, dbeta]
-    });
-    let join = |index: usize| parts.iter().flat_map(|part| part[index].iter().copied()).collect::<Vec<f32>>();
-    let sum = |index: usize| {
-        let mut total = vec![0.0; d];
-        parts.iter().for_each(|part| rows::add(&mut total, &part[index]));
-        total
+        rows::norm_grad(dsum, xhat, rstd, gamma, &mut dgamma, &mut dbeta);
+        [dgamma, dbeta]
     };
-    [join(0), join(1), sum(2), sum(3)]
+    let partials: Vec<_> = dsum.par_chunks_mut(task).zip(kept).map(partial).collect();
+    let dx = site.is_on().then(|| {
+        let mut dx = vec![0.0; dsum.len()];
+        let pairs = dx.par_chunks_mut(task).zip(dsum.par_chunks(task)).enumerate();
+        pairs.for_each(|(index, (dx, dsum))| rows::dropped(dx, dsum, site, index * task));
+        dx
+    });
+    let norm = [0, 1].map(|index| {
+        let mut total = vec![0.0; d];
+        partials.iter().for_each(|partial| rows::add(&mut total, &partial[index]));
+        total
+    });
+    (dsum, dx, norm)
 }

@@ -81,7 +81,7 @@ fn relu_dropped_grad_body<const FMA: bool>(dh: &mut [f32], h: &[f32], site: Site
 multiversion! {
     /// Layer norm of each row of x, which becomes the normalised xhat; y = xhat * gamma + beta.
     ///
-    /// Shapes: x and y [rows, D], rstd [rows] (1 / standard deviation), gamma and beta [D].
+    /// Shapes: x and y [rows, D], rstd `[rows]` (1 / standard deviation), gamma and beta `[D]`.
     fn norm(x: &mut [f32], y: &mut [f32], rstd: &mut [f32], gamma: &[f32], beta: &[f32], epsilon: f32) = norm_body
 }
 
@@ -97,12 +97,13 @@ fn norm_body<const FMA: bool>(
     let d = gamma.len();
     let inverse = 1.0 / d as f32;
     for ((x, y), rstd) in x.chunks_exact_mut(d).zip(y.chunks_exact_mut(d)).zip(rstd) {
-        let mean = sum_by(d, |i| x[i]) * inverse;
-        let variance = sum_by(d, |i| (x[i] - mean) * (x[i] - mean)) * inverse;
-        *rstd = 1.0 / (variance + epsilon).sqrt();
-        for i in 0..d {
-            x[i] = (x[i] - mean) * *rstd;
-            y[i] = x[i] * gamma[i] + beta[i];
+        let mean = sum_by(x, x, |x, _| x) * inverse;
+        let variance = sum_by(x, x, |x, _| (x - mean) * (x - mean)) * inverse;
+        let scale = 1.0 / (variance + epsilon).sqrt();
+        *rstd = scale;
+        for (((x, y), gamma), beta) in x.iter_mut().zip(y).zip(gamma).zip(beta) {
+            *x = (*x - mean) * scale;
+            *y = *x * gamma + beta;
         }
     }
 }
@@ -131,18 +132,18 @@ fn norm_grad_body<const FMA: bool>(
     dbeta: &mut [f32],
 ) {
     let d = gamma.len();
-    let (dgamma, dbeta) = (&mut dgamma[..d], &mut dbeta[..d]);
     let inverse = 1.0 / d as f32;
     for ((dy, xhat), rstd) in dy.chunks_exact_mut(d).zip(xhat.chunks_exact(d)).zip(rstd) {
-        for i in 0..d {
-            dgamma[i] += dy[i] * xhat[i];
-            dbeta[i] += dy[i];
-            dy[i] *= gamma[i];
+        let params = gamma.iter().zip(&mut *dgamma).zip(&mut *dbeta);
+        for ((dy, xhat), ((gamma, dgamma), dbeta)) in dy.iter_mut().zip(xhat).zip(params) {
+            *dgamma += *dy * xhat;
+            *dbeta += *dy;
+            *dy *= gamma;
         }
-        let mean = sum_by(d, |i| dy[i]) * inverse;
-        let slope = sum_by(d, |i| dy[i] * xhat[i]) * inverse;
-        for i in 0..d {
-            dy[i] = (dy[i] - mean - xhat[i] * slope) * rstd;
+        let mean = sum_by(dy, xhat, |dy, _| dy) * inverse;
+        let slope = sum_by(dy, xhat, |dy, xhat| dy * xhat) * inverse;
+        for (dy, xhat) in dy.iter_mut().zip(xhat) {
+            *dy = (*dy - mean - xhat * slope) * rstd;
         }
     }
 }

@@ -84,8 +84,9 @@ pub(crate) fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn exp<const FMA: bool>(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23: adding and subtracting it rounds to an integer
-    let t = if x > -87.0 { x } else { -87.0 };
-    let n = (t * std::f32::consts::LOG2_E + ROUND) - ROUND;
+    let t = x.max(-87.0);
+    let shifted = t * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
     let r = fma::<FMA>(n, -0.693_359_4, t);
     let r = fma::<FMA>(n, 2.121_944_4e-4, r);
     let mut p = 1.987_569_1e-4;
@@ -95,26 +96,26 @@ pub(crate) fn exp<const FMA: bool>(x: f32) -> f32 {
     p = fma::<FMA>(p, r, 1.666_666_5e-1);
     p = fma::<FMA>(p, r, 5e-1);
     let y = fma::<FMA>(p, r * r, r) + 1.0;
-    // n is a small whole number, so this conversion is exact.
-    let power = f32::from_bits(((n as i32 + 127) << 23) as u32);
-    if x > -87.0 { y * power } else { 0.0 }
+    // The low bits of `shifted` are n: moved up and biased they are the exponent of 2^n.
+    let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
+    // A mask and not a condition, which the compiler would turn into a branch per lane.
+    let mask = u32::from(x > -87.0).wrapping_neg();
+    f32::from_bits((y * power).to_bits() & mask)
 }
 
-/// Sum of f(index) over 0..len in 16 lanes, folded pairwise: the same order for every CPU level.
+/// Sum of f(a, b) over two rows of equal length in 8 lanes, folded pairwise: the same order for every CPU level.
 #[inline(always)]
-pub(crate) fn sum_by(len: usize, f: impl Fn(usize) -> f32) -> f32 {
-    const LANES: usize = 16;
+pub(crate) fn sum_by(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32) -> f32 {
+    const LANES: usize = 8;
     let mut lanes = [0.0; LANES];
-    let whole = len / LANES * LANES;
-    let mut start = 0;
-    while start < whole {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
         for lane in 0..LANES {
-            lanes[lane] += f(start + lane);
+            lanes[lane] += f(a[lane], b[lane]);
         }
-        start += LANES;
     }
-    for index in whole..len {
-        lanes[index - whole] += f(index);
+    for (lane, (a, b)) in lanes.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+        *lane += f(*a, *b);
     }
     let mut width = LANES / 2;
     while width > 0 {
@@ -145,8 +146,9 @@ mod tests {
 
     #[test]
     fn sums_of_any_length() {
-        for len in 0..70 {
-            assert_eq!(sum_by(len, |i| i as f32), (len * len.saturating_sub(1) / 2) as f32);
+        for len in 0_usize..70 {
+            let row: Vec<f32> = (0..len).map(|i| i as f32).collect();
+            assert_eq!(sum_by(&row, &row, |a, _| a), (len * len.saturating_sub(1) / 2) as f32);
         }
     }
 }

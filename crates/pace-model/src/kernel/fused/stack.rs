@@ -5,15 +5,16 @@
 //! depend on the number of threads or on who was faster.
 
 use rayon::prelude::{
-    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator, ParallelSliceMut,
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator, ParallelSliceMut,
 };
 
 use super::attend::Scratch;
+use super::pool::Buffer;
 use super::rows;
 use super::sublayer::{Block, Frame, Kind, Saved, Sublayer};
 
 /// Rows of activations that are taken through the stack together.
-const BLOCK_ROWS: usize = 128;
+const BLOCK_ROWS: usize = 256;
 
 /// Each group adds one copy of the weight gradients: enough groups to balance many cores, not so many that adding shows.
 const MAX_GROUPS: usize = 32;
@@ -28,8 +29,13 @@ pub(crate) struct Cut {
 impl Cut {
     /// For `batch` graphs of `n` rows of width `d`.
     pub(crate) fn new(batch: usize, n: usize, d: usize) -> Self {
-        // A group's products should outweigh its share of the gradient sum, which is the size of the weights, d^2.
-        let groups = (batch * n / (2 * d).max(96)).clamp(1, MAX_GROUPS);
+        // A group's products should outweigh its share of the gradient sum, which is the size of the weights, d^2; but a
+        // few groups there must be for a few cores to share even a small batch.
+        let rows = batch * n;
+        let least = rows / 128;
+        let groups = (rows / (4 * d).max(128)).max(least.min(4)).clamp(1, MAX_GROUPS);
+        // Even, or one thread of two ends alone.
+        let groups = groups.next_multiple_of(2).min(rows.div_ceil(64));
         let group = batch.div_ceil(groups).max(1);
         let blocks = (group * n).div_ceil(BLOCK_ROWS).max(1);
         Self { group, block: group.div_ceil(blocks).max(1) }
@@ -73,15 +79,17 @@ impl<'a> Stack<'a> {
         batch: usize,
     ) -> Self {
         let mut rest = params;
-        let mut sublayers = Vec::new();
+        let mut parts = Vec::new();
         while !rest.is_empty() {
-            let number = first_layer + sublayers.len() / layer.len();
+            let number = first_layer + parts.len() / layer.len();
             for &kind in layer {
                 let (own, others) = rest.split_at(kind.n_params());
-                sublayers.push(Sublayer::new(kind, number, own, &frame));
+                parts.push((kind, number, own));
                 rest = others;
             }
         }
+        let sublayers = parts.into_par_iter().map(|(kind, number, own)| Sublayer::new(kind, number, own, &frame));
+        let sublayers: Vec<_> = sublayers.collect();
         Self { frame, sublayers, cut: Cut::new(batch, frame.n, frame.d) }
     }
 
@@ -94,7 +102,7 @@ impl<'a> Stack<'a> {
             let mut tape = Vec::new();
             for (at, block) in self.cut.blocks(group, y.len() / x_width) {
                 let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
-                let mut h = x[block.first * x_width..][..block.graphs * x_width].to_vec();
+                let mut h = Buffer::copy_of(&x[block.first * x_width..][..block.graphs * x_width]);
                 let mut kept = Vec::new();
                 for sublayer in &self.sublayers {
                     let (next, saved) = sublayer.forward(&self.frame, block, h, memory, &mut scratch);
@@ -131,7 +139,7 @@ impl<'a> Stack<'a> {
                 for ((at, block), kept) in self.cut.blocks(group, dx.len() / x_width).zip(tape) {
                     let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
                     let dmemory = &mut dmemory[at * memory_width..][..block.graphs * memory_width];
-                    let mut dh = dy[block.first * x_width..][..block.graphs * x_width].to_vec();
+                    let mut dh = Buffer::copy_of(&dy[block.first * x_width..][..block.graphs * x_width]);
                     for ((sublayer, saved), grads) in self.sublayers.iter().zip(kept).zip(&mut grads).rev() {
                         dh = sublayer.backward(&self.frame, block, saved, dh, memory, dmemory, grads, &mut scratch);
                     }
@@ -140,23 +148,22 @@ impl<'a> Stack<'a> {
                 grads
             })
             .collect();
-        StackGrads { x, memory: dmemory, params: self.sum(parts) }
+        StackGrads { x, memory: dmemory, params: self.sum(&parts) }
     }
 
     /// Adds the groups' gradients in order, and restores the order of columns.
-    fn sum(&self, parts: Vec<Vec<Vec<Vec<f32>>>>) -> Vec<Vec<f32>> {
-        let mut parts = parts.into_iter();
-        let mut total = parts.next().expect("a batch has at least one group");
-        let others: Vec<_> = parts.collect();
-        total.par_iter_mut().enumerate().for_each(|(index, total)| {
+    fn sum(&self, parts: &[Vec<Vec<Buffer>>]) -> Vec<Vec<f32>> {
+        let [first, others @ ..] = parts else { unreachable!("a batch has at least one group") };
+        let total = |(index, sublayer): (usize, &Sublayer<'_>)| {
+            let mut total: Vec<Vec<f32>> = first[index].iter().map(|grad| grad.to_vec()).collect();
             for (param, total) in total.iter_mut().enumerate() {
-                for other in &others {
-                    rows::add(total, &other[index][param]);
-                }
+                others.iter().for_each(|other| rows::add(total, &other[index][param]));
             }
-            self.sublayers[index].restore_grads(total, &self.frame);
-        });
-        total.into_iter().flatten().collect()
+            sublayer.restore_grads(&mut total, &self.frame);
+            total
+        };
+        let totals: Vec<_> = self.sublayers.par_iter().enumerate().map(total).collect();
+        totals.into_iter().flatten().collect()
     }
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::attend::{Geometry, Grads, Order, Rows, Scratch};
 use super::linear::{Into, add_weight_grad, input_grad, linear};
+use super::pool::Buffer;
 use super::rows;
 use crate::kernel::dropout::{Dropout, Site};
 use crate::kernel::params::{NormPlacement, site};
@@ -29,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// How the columns that carry heads are laid out in each parameter; `None` if it has none.
+    /// Which axis of the leading parameters runs over heads; the others have no such axis.
     fn carriers(self) -> &'static [Carrier] {
         use Carrier::{Columns, Rows};
         match self {
@@ -81,16 +82,16 @@ pub(crate) struct Sublayer<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Saved {
     /// What the function was applied to: x, or LN(x) in pre-norm.
-    input: Vec<f32>,
+    input: Buffer,
     /// qkv, q, or the hidden units.
-    first: Vec<f32>,
+    first: Buffer,
     /// Keys and values of the memory.
-    second: Vec<f32>,
-    weights: Vec<f32>,
+    second: Buffer,
+    weights: Buffer,
     /// The mixed values, before the output projection.
-    heads: Vec<f32>,
-    xhat: Vec<f32>,
-    rstd: Vec<f32>,
+    heads: Buffer,
+    xhat: Buffer,
+    rstd: Buffer,
 }
 
 impl<'a> Sublayer<'a> {
@@ -124,8 +125,8 @@ impl<'a> Sublayer<'a> {
     }
 
     /// Zeros in the shape of the parameters, to add gradients to.
-    pub(crate) fn zero_grads(&self) -> Vec<Vec<f32>> {
-        self.params.iter().map(|param| vec![0.0; param.len()]).collect()
+    pub(crate) fn zero_grads(&self) -> Vec<Buffer> {
+        self.params.iter().map(|param| Buffer::zeros(param.len())).collect()
     }
 
     fn norm_params(&self) -> (&[f32], &[f32]) {
@@ -167,16 +168,16 @@ impl<'a> Sublayer<'a> {
         &self,
         frame: &Frame<'_>,
         block: Block,
-        mut x: Vec<f32>,
+        mut x: Buffer,
         memory: &[f32],
         scratch: &mut Scratch,
-    ) -> (Vec<f32>, Saved) {
+    ) -> (Buffer, Saved) {
         let (rows, d) = (block.graphs * frame.n, frame.d);
         let start = block.first * frame.n * d;
         let site = self.output_site(frame);
         let (gamma, beta) = self.norm_params();
-        let mut rstd = vec![0.0; rows];
-        let mut y = vec![0.0; rows * d];
+        let mut rstd = Buffer::stale(rows);
+        let mut y = Buffer::stale(rows * d);
         match frame.norm {
             NormPlacement::Post => {
                 let (mut sum, mut saved) = self.apply(frame, block, &x, memory, scratch);
@@ -186,7 +187,7 @@ impl<'a> Sublayer<'a> {
                 (y, saved)
             }
             NormPlacement::Pre => {
-                let residual = x.clone();
+                let residual = Buffer::copy_of(&x);
                 rows::norm(&mut x, &mut y, &mut rstd, gamma, beta, frame.epsilon);
                 let (mut sum, mut saved) = self.apply(frame, block, &y, memory, scratch);
                 rows::residual(&mut sum, &residual, site, start);
@@ -203,18 +204,18 @@ impl<'a> Sublayer<'a> {
         frame: &Frame<'_>,
         block: Block,
         saved: &Saved,
-        mut dy: Vec<f32>,
+        mut dy: Buffer,
         memory: &[f32],
         dmemory: &mut [f32],
-        grads: &mut [Vec<f32>],
+        grads: &mut [Buffer],
         scratch: &mut Scratch,
-    ) -> Vec<f32> {
+    ) -> Buffer {
         let start = block.first * frame.n * frame.d;
         let site = self.output_site(frame);
         let (gamma, _) = self.norm_params();
         let (grads, norm_grads) = grads.split_at_mut(self.params.len() - 2);
         let [dgamma, dbeta] = norm_grads else { unreachable!("the last two parameters are the norm's") };
-        let mut df = vec![0.0; dy.len()];
+        let mut df = Buffer::stale(dy.len());
         match frame.norm {
             NormPlacement::Post => {
                 rows::norm_grad(&mut dy, &saved.xhat, &saved.rstd, gamma, dgamma, dbeta);
@@ -223,7 +224,7 @@ impl<'a> Sublayer<'a> {
             }
             NormPlacement::Pre => {
                 rows::dropped(&mut df, &dy, site, start);
-                let mut dn = vec![0.0; dy.len()];
+                let mut dn = Buffer::stale(dy.len());
                 self.apply_grad(frame, block, saved, &df, (&mut dn, Into::Replace), memory, dmemory, grads, scratch);
                 rows::norm_grad(&mut dn, &saved.xhat, &saved.rstd, gamma, dgamma, dbeta);
                 rows::add(&mut dy, &dn);
@@ -240,7 +241,7 @@ impl<'a> Sublayer<'a> {
         x: &[f32],
         memory: &[f32],
         scratch: &mut Scratch,
-    ) -> (Vec<f32>, Saved) {
+    ) -> (Buffer, Saved) {
         let rows = block.graphs * frame.n;
         let mut saved = Saved::default();
         let p = &self.params;
@@ -257,8 +258,8 @@ impl<'a> Sublayer<'a> {
         if self.kind == Kind::CrossAttention {
             saved.second = linear(memory, block.graphs * frame.m, &p[2], &p[3]);
         }
-        let mut weights = vec![0.0; geometry.n_weights()];
-        let mut heads = vec![0.0; rows * frame.d];
+        let mut weights = Buffer::stale(geometry.n_weights());
+        let mut heads = Buffer::stale(rows * frame.d);
         geometry.forward(self.packed(&saved, frame.d), &mut weights, &mut heads, scratch);
         let (wo, bo) = self.output_params();
         let y = linear(&heads, rows, wo, bo);
@@ -277,7 +278,7 @@ impl<'a> Sublayer<'a> {
         (dx, into): (&mut [f32], Into),
         memory: &[f32],
         dmemory: &mut [f32],
-        grads: &mut [Vec<f32>],
+        grads: &mut [Buffer],
         scratch: &mut Scratch,
     ) {
         let (rows, d, p) = (block.graphs * frame.n, frame.d, &self.params);
@@ -287,15 +288,15 @@ impl<'a> Sublayer<'a> {
         let inner = if self.kind == Kind::FeedForward { &saved.first } else { &saved.heads };
         add_weight_grad(&mut grads[last], inner, df, rows);
         rows::add_rows(&mut grads[last + 1], df);
-        let mut dinner = vec![0.0; inner.len()];
+        let mut dinner = Buffer::stale(inner.len());
         input_grad(&mut dinner, Into::Replace, df, &p[last], rows);
         // What is between, giving the gradient of the first linear map's output.
         let dfirst = if self.kind == Kind::FeedForward {
             rows::relu_dropped_grad(&mut dinner, inner, self.site(frame, site::HIDDEN));
             dinner
         } else {
-            let mut dfirst = vec![0.0; saved.first.len()];
-            let mut dsecond = vec![0.0; saved.second.len()];
+            let mut dfirst = Buffer::stale(saved.first.len());
+            let mut dsecond = Buffer::stale(saved.second.len());
             let mut out = Grads { q: &mut dfirst, kv: cross.then_some(&mut dsecond[..]), d };
             let geometry = self.geometry(frame, block);
             geometry.backward(self.packed(saved, d), &saved.weights, &dinner, &mut out, scratch);

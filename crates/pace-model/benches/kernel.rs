@@ -1,0 +1,205 @@
+//! Speed of the fused kernels against their plain twins: `cargo bench -p pace-model --bench kernel`.
+//!
+//! One JSON object per line: microseconds of a forward and backward pass (the best of several, for the machine may be
+//! shared), its processor time, graphs per second, and the speed-ups by wall clock and by processor time. `RAYON_NUM_THREADS` sets the threads. A first argument keeps the operations
+//! whose name:batch contains it; a second one, any, leaves the twins out, for a profiler.
+
+use std::time::{Duration, Instant};
+
+use burn::tensor::{Device, Distribution, Tensor, TensorData};
+use pace_model::kernel::{
+    self, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams, Masks,
+    NormParams, NormPlacement, SelfAttentionParams, plain,
+};
+use serde_json::json;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Time given to each measurement.
+const BUDGET: Duration = Duration::from_millis(700);
+
+/// (batch, nodes, width, heads, hidden units).
+const SHAPES: [[usize; 5]; 4] = [[32, 9, 64, 8, 64], [256, 9, 64, 8, 64], [1024, 7, 64, 8, 64], [16, 128, 256, 8, 256]];
+
+fn main() {
+    let mut args = std::env::args().skip(1).filter(|arg| !arg.starts_with('-'));
+    let (only, fused_only) = (args.next(), args.next().is_some());
+    for shape in SHAPES {
+        for (name, measure) in measures(shape) {
+            if only.as_ref().is_some_and(|only| !format!("{name}:{}", shape[0]).contains(only.as_str())) {
+                continue;
+            }
+            let [fused, stock] =
+                [true, false].map(|fused| if fused || !fused_only { time(|| measure(fused)) } else { [f64::NAN; 2] });
+            let micros = |seconds: f64| (seconds * 1e6).round();
+            let graphs = shape[0] as f64;
+            println!(
+                "{}",
+                json!({
+                    "op": name, "shape": shape, "threads": rayon::current_num_threads(),
+                    "fused_us": micros(fused[0]), "plain_us": micros(stock[0]),
+                    "fused_cpu_us": micros(fused[1]), "plain_cpu_us": micros(stock[1]),
+                    "fused_graphs_per_s": (graphs / fused[0]).round(), "plain_graphs_per_s": (graphs / stock[0]).round(),
+                    "speed_up": (stock[0] / fused[0] * 100.0).round() / 100.0,
+                    "cpu_speed_up": (stock[1] / fused[1] * 100.0).round() / 100.0,
+                })
+            );
+        }
+    }
+}
+
+/// The shortest time of `f`, and its mean processor time over all threads, in seconds.
+fn time(f: impl Fn()) -> [f64; 2] {
+    f();
+    f();
+    let (start, cpu, mut count, mut best) = (Instant::now(), cpu_seconds(), 0, f64::INFINITY);
+    while start.elapsed() < BUDGET || count < 3 {
+        let start = Instant::now();
+        f();
+        best = best.min(start.elapsed().as_secs_f64());
+        count += 1;
+    }
+    [best, (cpu_seconds() - cpu) / f64::from(count)]
+}
+
+/// Processor time of this process, which a busy neighbour does not change; NaN where there is no /proc.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Fields 14 and 15, in hundredths of a second; counted from after the name, which may hold blanks.
+    let fields: Vec<f64> = stat
+        .rsplit_once(')')
+        .map(|(_, rest)| rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse().ok()).collect())
+        .unwrap_or_default();
+    if fields.len() == 2 { (fields[0] + fields[1]) / 100.0 } else { f64::NAN }
+}
+
+type Measure = Box<dyn Fn(bool)>;
+
+/// Every operation at one shape.
+fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Measure)> {
+    let device = Device::flex().autodiff();
+    let tensors = Source { device: device.clone(), d, hidden };
+    let [x, memory] = [0, 1].map(|_| tensors.leaf([batch * n, d]));
+    let (qkv, bias) = (tensors.leaf([batch * n, 3 * d]), causal(batch, n, &device));
+    let encoder: Vec<_> = (0..3).map(|_| tensors.encoder()).collect();
+    let decoder = vec![tensors.decoder()];
+    let config = move |p: f64| {
+        let dropout = if p > 0.0 { Dropout::new(p, 7) } else { Dropout::NONE };
+        BlockConfig { n_heads, epsilon: 1e-5, norm: NormPlacement::Post, dropout }
+    };
+    let stack = |layers: usize, p: f64| -> Measure {
+        let (x, bias, params) = (x.clone(), bias.clone(), encoder[..layers].to_vec());
+        Box::new(move |fused| {
+            let f = if fused { kernel::encoder } else { plain::encoder };
+            backward(f(x.clone(), bias.clone(), params.clone(), &config(p)));
+        })
+    };
+    let (q, mask) = (qkv, bias.clone());
+    let attention = move |fused: bool| {
+        let f = if fused { kernel::attention } else { plain::attention };
+        backward(f(q.clone(), Some(mask.clone()), batch, n_heads, Dropout::NONE));
+    };
+    let (residual, y, norm) = (x.clone(), memory.clone(), tensors.norm());
+    let add_norm = move |fused: bool| {
+        let f = if fused { kernel::add_norm } else { plain::add_norm };
+        backward(f(residual.clone(), y.clone(), norm.clone(), 1e-5, Dropout::NONE));
+    };
+    let (target, memory, own) = (x.clone(), memory, bias.clone());
+    let decoder_layer = move |fused: bool| {
+        let masks = Masks { own: own.clone(), memory: Some(own.clone()) };
+        let f = if fused { kernel::decoder } else { plain::decoder };
+        backward(f(target.clone(), memory.clone(), masks, decoder.clone(), &config(0.0)));
+    };
+    let (input, mask, params) = (x.clone().inner(), bias.clone().inner(), tensors.inner(&encoder));
+    let inference = move |fused: bool| {
+        let f = if fused { kernel::encoder } else { plain::encoder };
+        f(input.clone(), mask.clone(), params.clone(), &config(0.0)).into_data();
+    };
+    vec![
+        ("attention", Box::new(attention)),
+        ("add_norm", Box::new(add_norm)),
+        ("encoder_layer", stack(1, 0.0)),
+        ("decoder_layer", Box::new(decoder_layer)),
+        ("encoder_3", stack(3, 0.0)),
+        ("encoder_3_dropout", stack(3, 0.15)),
+        ("encoder_3_inference", Box::new(inference)),
+    ]
+}
+
+fn backward(y: Tensor<2>) {
+    drop(y.sum().backward());
+}
+
+/// Ancestors of a chain: what PACE attends to on NA.
+fn causal(batch: usize, n: usize, device: &Device) -> Tensor<3> {
+    let one: Vec<f32> = (0..n * n).map(|index| if index % n <= index / n { 0.0 } else { f32::NEG_INFINITY }).collect();
+    Tensor::from_data(TensorData::new(one.repeat(batch), [batch, n, n]), device)
+}
+
+/// Makes the parameters.
+struct Source {
+    device: Device,
+    d: usize,
+    hidden: usize,
+}
+
+impl Source {
+    fn leaf<const D: usize>(&self, shape: [usize; D]) -> Tensor<D> {
+        Tensor::random(shape, Distribution::Uniform(-0.2, 0.2), &self.device).require_grad()
+    }
+
+    fn linear(&self, d_in: usize, d_out: usize) -> (Tensor<2>, Tensor<1>) {
+        (self.leaf([d_in, d_out]), self.leaf([d_out]))
+    }
+
+    fn norm(&self) -> NormParams {
+        NormParams { gamma: self.leaf([self.d]), beta: self.leaf([self.d]) }
+    }
+
+    fn attention(&self) -> SelfAttentionParams {
+        let ((wqkv, bqkv), (wo, bo)) = (self.linear(self.d, 3 * self.d), self.linear(self.d, self.d));
+        SelfAttentionParams { wqkv, bqkv, wo, bo }
+    }
+
+    fn feed_forward(&self) -> FeedForwardParams {
+        let ((w1, b1), (w2, b2)) = (self.linear(self.d, self.hidden), self.linear(self.hidden, self.d));
+        FeedForwardParams { w1, b1, w2, b2 }
+    }
+
+    fn encoder(&self) -> EncoderParams {
+        EncoderParams {
+            attention: self.attention(),
+            norm_attention: self.norm(),
+            feed_forward: self.feed_forward(),
+            norm_feed_forward: self.norm(),
+        }
+    }
+
+    fn decoder(&self) -> DecoderParams {
+        let EncoderParams { attention, norm_attention, feed_forward, norm_feed_forward } = self.encoder();
+        let ((wq, bq), (wkv, bkv)) = (self.linear(self.d, self.d), self.linear(self.d, 2 * self.d));
+        let (wo, bo) = self.linear(self.d, self.d);
+        let cross = CrossAttentionParams { wq, bq, wkv, bkv, wo, bo };
+        DecoderParams { attention, norm_attention, cross, norm_cross: self.norm(), feed_forward, norm_feed_forward }
+    }
+
+    /// The same parameters off the graph.
+    fn inner(&self, layers: &[EncoderParams]) -> Vec<EncoderParams> {
+        let norm = |p: &NormParams| NormParams { gamma: p.gamma.clone().inner(), beta: p.beta.clone().inner() };
+        let map = |(w, b): (&Tensor<2>, &Tensor<1>)| (w.clone().inner(), b.clone().inner());
+        let layer = |p: &EncoderParams| {
+            let ((wqkv, bqkv), (wo, bo)) =
+                (map((&p.attention.wqkv, &p.attention.bqkv)), map((&p.attention.wo, &p.attention.bo)));
+            let ((w1, b1), (w2, b2)) =
+                (map((&p.feed_forward.w1, &p.feed_forward.b1)), map((&p.feed_forward.w2, &p.feed_forward.b2)));
+            EncoderParams {
+                attention: SelfAttentionParams { wqkv, bqkv, wo, bo },
+                norm_attention: norm(&p.norm_attention),
+                feed_forward: FeedForwardParams { w1, b1, w2, b2 },
+                norm_feed_forward: norm(&p.norm_feed_forward),
+            }
+        };
+        layers.iter().map(layer).collect()
+    }
+}

@@ -1,0 +1,73 @@
+//! Training and encoding speed of whole models, as one JSON line; `cargo xtask bench model` runs it beside PyTorch.
+//!
+//! `cargo bench -p pace-model --bench model -- --task vae-na --batch 32 --seconds 3`
+
+mod tasks;
+
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `vae-na`, `mlm101` or `ast`.
+    pub task: String,
+    /// Graphs per training step.
+    pub batch: usize,
+    /// Graphs per encoding step.
+    pub encode_batch: usize,
+    /// How long one repetition takes, at least.
+    pub seconds: f64,
+    /// Repetitions; the fastest counts.
+    pub repetitions: usize,
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    if let Some(flag) = args.iter().position(|arg| arg == "--dump-na") {
+        return tasks::dump_na(args.get(flag + 1).expect("--dump-na wants a file"));
+    }
+    let settings = parse(std::env::args().skip(1));
+    let measured = tasks::run(&settings);
+    println!("{}", serde_json::to_string(&measured).expect("plain numbers"));
+}
+
+/// Steps per second of the fastest repetition. The first steps warm caches and are not counted.
+pub fn steps_per_second(settings: &Settings, mut step: impl FnMut()) -> f64 {
+    for _ in 0..3 {
+        step();
+    }
+    let mut best: f64 = 0.0;
+    for _ in 0..settings.repetitions {
+        let (start, mut steps) = (Instant::now(), 0u32);
+        while start.elapsed() < Duration::from_secs_f64(settings.seconds) || steps < 2 {
+            step();
+            steps += 1;
+        }
+        best = best.max(f64::from(steps) / start.elapsed().as_secs_f64());
+    }
+    best
+}
+
+fn parse(args: impl Iterator<Item = String>) -> Settings {
+    let mut settings = Settings { task: "vae-na".to_owned(), batch: 32, encode_batch: 0, seconds: 2.0, repetitions: 3 };
+    let mut args = args.filter(|arg| arg != "--bench");
+    while let Some(flag) = args.next() {
+        let value = args.next().unwrap_or_else(|| panic!("{flag} wants a value"));
+        let number = || value.parse::<f64>().unwrap_or_else(|_| panic!("{flag} wants a number, not {value}"));
+        match flag.as_str() {
+            "--task" => settings.task = value,
+            "--batch" => settings.batch = number() as usize,
+            "--encode-batch" => settings.encode_batch = number() as usize,
+            "--seconds" => settings.seconds = number(),
+            "--reps" => settings.repetitions = number() as usize,
+            _ => panic!("unknown flag {flag}: use --task --batch --encode-batch --seconds --reps"),
+        }
+    }
+    if settings.encode_batch == 0 {
+        settings.encode_batch = if settings.task == "ast" { settings.batch } else { settings.batch.max(128) };
+    }
+    settings
+}

@@ -1,0 +1,202 @@
+//! The measured models: the same shapes, dropout and batch sizes as the PyTorch peer.
+
+use burn::module::Module;
+use burn::optim::{AdamConfig, GradientsParams};
+use burn::tensor::Device;
+use pace_graph::dataset::{Ast, na_line};
+use pace_graph::enumerate::{Enas, Nas101Space, RandomAst, Sampler};
+use pace_graph::structure::depths;
+use pace_graph::{Dag, DagSpec};
+use pace_model::ast::{AstBatch, AstTable};
+use pace_model::encoder::AstPaceConfig;
+use pace_model::objective::{HeadConfig, MlmConfig, Objective, VaeConfig};
+use pace_model::{DagBatch, DagTable, GraphBatch};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+use super::{Settings, steps_per_second};
+
+/// Graphs per second.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    task: String,
+    batch: usize,
+    encode_batch: usize,
+    params: usize,
+    /// Forward, backward and Adam.
+    train_gps: f64,
+    /// From ready tensors, as the peer does.
+    encode_gps: f64,
+    /// From graphs: canonical order, mask and tensors included.
+    encode_dag_gps: f64,
+}
+
+/// As many graphs as NA has.
+const N_NA: usize = 19_020;
+
+/// Measures one task.
+pub fn run(settings: &Settings) -> Measured {
+    match settings.task.as_str() {
+        "vae-na" => vae_na(settings),
+        "mlm101" => mlm101(settings),
+        "ast" => ast(settings),
+        other => panic!("unknown task {other}: use vae-na, mlm101 or ast"),
+    }
+}
+
+/// Writes the graphs of `vae-na` for the peer, in the format of the NA file.
+///
+/// The peer skips the first 1,000 lines, as every loader of that file does, so the first graphs are written twice.
+pub fn dump_na(file: &str) {
+    let dags = sample(&Enas::default(), N_NA);
+    let all = dags[..1000].iter().chain(&dags);
+    let lines: String = all.map(|dag| na_line(dag, 0.5).expect("an NA graph") + "\n").collect();
+    std::fs::write(file, lines).expect("the bench folder can be written");
+}
+
+fn vae_na(settings: &Settings) -> Measured {
+    let dags = sample(&Enas::default(), N_NA);
+    let mut config = VaeConfig::paper();
+    // As the peer: the published attention to the memory.
+    config.decoder.masked_memory = true;
+    let model = config.init(&DagSpec::na(), 1, &Device::flex().autodiff());
+    let layout = config.encoder.layout(&DagSpec::na());
+    let source = Graphs { table: DagTable::new(&dags, &layout), dags };
+    measure(settings, model, &source, |model, batch| drop(model.embed(batch)))
+}
+
+fn mlm101(settings: &Settings) -> Measured {
+    let dags = sample(&Nas101Space::enumerate(), 20_000);
+    let config = MlmConfig::paper();
+    let model = config.init(&DagSpec::nas101(), 1, &Device::flex().autodiff());
+    let layout = config.encoder.layout(&DagSpec::nas101());
+    let source = Graphs { table: DagTable::new(&dags, &layout), dags };
+    measure(settings, model, &source, |model, batch| drop(model.embed(batch)))
+}
+
+/// 6 blocks of width 256 on random trees of 100 to 200 nodes, 98 types, 10,030 attributes, 5 x 5,002 tokens: the peer's.
+fn ast(settings: &Settings) -> Measured {
+    let (n_types, n_attributes, n_positions, n_tokens) = (98, 10_030, 5, 5_002);
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    let asts: Vec<Ast> = (0..256)
+        .map(|_| {
+            let n_nodes = rng.random_range(100..=200);
+            let dag = RandomAst { n_nodes, n_types, max_depth: 20 }.sample(&mut rng);
+            let attributes = (0..n_nodes).map(|_| rng.random_range(0..n_attributes as u32)).collect();
+            let depths = depths(&dag).into_iter().map(|depth| depth as u32).collect();
+            let dfs_order = (0..n_nodes as u32).collect();
+            Ast { dag, attributes, is_attributed: vec![true; n_nodes], dfs_order, depths, label: Vec::new() }
+        })
+        .collect();
+    let tokens: Vec<Vec<usize>> =
+        asts.iter().map(|_| (0..n_positions).map(|_| rng.random_range(0..n_tokens)).collect()).collect();
+    let config = AstPaceConfig { n_positions: 200, ..AstPaceConfig::code2() };
+    let device = Device::flex().autodiff();
+    let encoder = config.init(usize::from(n_types), n_attributes, 1, &device);
+    let model = HeadConfig::Tokens { n_positions, n_tokens }.init(encoder, 2, &device);
+    let table = AstTable::new(&asts, config.layout(usize::from(n_types), n_attributes)).expect("trees");
+    let source = Trees { table: table.with_tokens(&tokens), asts };
+    measure(settings, model, &source, |model, batch| drop(model.embed(batch)))
+}
+
+fn sample(sampler: &dyn Sampler, count: usize) -> Vec<Dag> {
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    (0..count).map(|_| sampler.sample(&mut rng)).collect()
+}
+
+/// Where batches come from: a table, or the graphs anew.
+trait Source {
+    type Batch: GraphBatch;
+    fn len(&self) -> usize;
+    fn batch(&self, rows: &[usize], device: &Device) -> Self::Batch;
+    fn train(batch: Self::Batch, seed: u64) -> Self::Batch;
+    fn fresh(&self, start: usize, size: usize, device: &Device) -> Self::Batch;
+}
+
+struct Graphs {
+    table: DagTable,
+    dags: Vec<Dag>,
+}
+
+impl Source for Graphs {
+    type Batch = DagBatch;
+    fn len(&self) -> usize {
+        self.dags.len()
+    }
+    fn batch(&self, rows: &[usize], device: &Device) -> DagBatch {
+        self.table.batch(rows, device)
+    }
+    fn train(batch: DagBatch, seed: u64) -> DagBatch {
+        batch.train(seed)
+    }
+    fn fresh(&self, start: usize, size: usize, device: &Device) -> DagBatch {
+        DagTable::new(&self.dags[start..start + size], self.table.layout()).whole(device)
+    }
+}
+
+struct Trees {
+    table: AstTable,
+    asts: Vec<Ast>,
+}
+
+impl Source for Trees {
+    type Batch = AstBatch;
+    fn len(&self) -> usize {
+        self.asts.len()
+    }
+    fn batch(&self, rows: &[usize], device: &Device) -> AstBatch {
+        self.table.batch(rows, device)
+    }
+    fn train(batch: AstBatch, seed: u64) -> AstBatch {
+        batch.train(seed)
+    }
+    fn fresh(&self, start: usize, size: usize, device: &Device) -> AstBatch {
+        let table = AstTable::new(&self.asts[start..start + size], self.table.layout().clone()).expect("trees");
+        table.batch(&(0..size).collect::<Vec<_>>(), device)
+    }
+}
+
+/// Trains and encodes on batches of the source.
+fn measure<M: Objective<S::Batch>, S: Source>(
+    settings: &Settings,
+    mut model: M,
+    source: &S,
+    encode: impl Fn(&M, &S::Batch),
+) -> Measured {
+    let plain = Device::flex();
+    let device = plain.clone().autodiff();
+    let mut optimiser = AdamConfig::new().with_epsilon(1e-8).init();
+    let mut step = 0;
+    let encode_size = settings.encode_batch.min(source.len() - 1);
+    let rows = |step: usize, size: usize| -> Vec<usize> {
+        (0..size).map(|index| (step * size + index * 7) % source.len()).collect()
+    };
+    let train_sps = steps_per_second(settings, || {
+        let batch = S::train(source.batch(&rows(step, settings.batch), &device), step as u64);
+        let loss = model.loss(&batch).total;
+        let grads = GradientsParams::from_grads(loss.backward(), &model);
+        model = optimiser.step(1e-4, model.clone(), grads);
+        step += 1;
+    });
+    let model = model.valid();
+    let batches: Vec<S::Batch> = (0..8).map(|step| source.batch(&rows(step, encode_size), &plain)).collect();
+    let encode_sps = steps_per_second(settings, || {
+        encode(&model, &batches[step % batches.len()]);
+        step += 1;
+    });
+    let encode_dag_sps = steps_per_second(settings, || {
+        let start = step * encode_size % (source.len() - encode_size);
+        encode(&model, &source.fresh(start, encode_size, &plain));
+        step += 1;
+    });
+    Measured {
+        task: settings.task.clone(),
+        batch: settings.batch,
+        encode_batch: encode_size,
+        params: Module::num_params(&model),
+        train_gps: train_sps * settings.batch as f64,
+        encode_gps: encode_sps * encode_size as f64,
+        encode_dag_gps: encode_dag_sps * encode_size as f64,
+    }
+}

@@ -1,0 +1,163 @@
+//! [`AstBatch`]: the tensors of a batch of trees.
+
+use burn::tensor::{Device, Int, Tensor};
+
+use super::table::Node;
+use super::{AstLayout, Packing};
+use crate::batch::{GraphBatch, floats, ints};
+use crate::layers::PairLists;
+use crate::pass::Pass;
+
+/// A batch of B trees in R rows, one per node or padded position.
+#[derive(Clone, Debug)]
+pub struct AstBatch {
+    /// Nodes of each tree.
+    pub lengths: Vec<usize>,
+    /// Node types, [R].
+    pub types: Tensor<1, Int>,
+    /// Attributes, [R].
+    pub attributes: Tensor<1, Int>,
+    /// Depths, clipped, [R].
+    pub depths: Tensor<1, Int>,
+    /// Places in the depth-first walk, clipped, [R].
+    pub positions: Tensor<1, Int>,
+    /// Places of the parents, clipped; P for a node without one, [R].
+    pub parents: Tensor<1, Int>,
+    /// Row of each root, [B].
+    pub roots: Tensor<1, Int>,
+    /// Who attends to whom: every node to itself and its descendants (`MaskRule::AST`), so that the root sees all.
+    pub attention: AstAttention,
+    /// Numbers to be predicted, [B].
+    pub targets: Option<Tensor<1>>,
+    /// Tokens to be predicted, [B, positions].
+    pub tokens: Option<Tensor<2, Int>>,
+    /// Evaluation or training.
+    pub pass: Pass,
+}
+
+/// The mask of a batch, by its [`Packing`].
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one per batch")]
+pub enum AstAttention {
+    /// Padded: added to the scores, [B, N, N], query before key. Padding sees itself.
+    Dense(Tensor<3>),
+    /// Packed: the keys of each row.
+    Sparse(PairLists),
+}
+
+impl AstBatch {
+    pub(super) fn new(trees: &[&[Node]], layout: &AstLayout, device: &Device) -> AstBatch {
+        let lengths: Vec<usize> = trees.iter().map(|tree| tree.len()).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let (mut rows, mut roots) = (Rows::default(), Vec::with_capacity(trees.len()));
+        for tree in trees {
+            roots.push(rows.types.len() as i32);
+            tree.iter().enumerate().for_each(|(place, node)| rows.push(place, node, layout));
+            if layout.packing == Packing::Padded {
+                (tree.len()..longest).for_each(|_| rows.pad(layout));
+            }
+        }
+        let attention = match layout.packing {
+            Packing::Padded => AstAttention::Dense(dense(trees, longest, device)),
+            Packing::Packed => AstAttention::Sparse(sparse(trees, device)),
+        };
+        let r = rows.types.len();
+        AstBatch {
+            types: ints(rows.types, [r], device),
+            attributes: ints(rows.attributes, [r], device),
+            depths: ints(rows.depths, [r], device),
+            positions: ints(rows.positions, [r], device),
+            parents: ints(rows.parents, [r], device),
+            roots: ints(roots, [lengths.len()], device),
+            lengths,
+            attention,
+            targets: None,
+            tokens: None,
+            pass: Pass::Eval,
+        }
+    }
+
+    pub(super) fn with_labels(
+        self,
+        targets: Option<Vec<f32>>,
+        tokens: Option<Vec<i32>>,
+        n_positions: usize,
+        device: &Device,
+    ) -> AstBatch {
+        let b = self.lengths.len();
+        let targets = targets.map(|targets| floats(targets, [b], device));
+        let tokens = tokens.map(|tokens| ints(tokens, [b, n_positions], device));
+        AstBatch { targets, tokens, ..self }
+    }
+
+    /// The same batch as a training pass: dropout from `seed`.
+    pub fn train(mut self, seed: u64) -> AstBatch {
+        self.pass = Pass::Train { seed };
+        self
+    }
+}
+
+impl GraphBatch for AstBatch {
+    fn n_graphs(&self) -> usize {
+        self.lengths.len()
+    }
+
+    fn targets(&self) -> Option<&Tensor<1>> {
+        self.targets.as_ref()
+    }
+
+    fn token_targets(&self) -> Option<&Tensor<2, Int>> {
+        self.tokens.as_ref()
+    }
+}
+
+/// The index tensors in host memory while they are filled.
+#[derive(Default)]
+struct Rows {
+    types: Vec<i32>,
+    attributes: Vec<i32>,
+    depths: Vec<i32>,
+    positions: Vec<i32>,
+    parents: Vec<i32>,
+}
+
+impl Rows {
+    fn push(&mut self, place: usize, node: &Node, layout: &AstLayout) {
+        let clipped = |place: usize| place.min(layout.n_positions - 1);
+        self.types.push(i32::from(node.op));
+        self.attributes.push(node.attribute as i32);
+        self.depths.push(i32::from(node.depth));
+        self.positions.push(clipped(place) as i32);
+        self.parents.push(node.parent.map_or(layout.n_positions, |parent| clipped(parent as usize)) as i32);
+    }
+
+    /// A row that nobody reads; any indices do.
+    fn pad(&mut self, layout: &AstLayout) {
+        self.push(0, &Node { op: 0, depth: 0, attribute: 0, parent: None, end: 0 }, layout);
+    }
+}
+
+fn dense(trees: &[&[Node]], n: usize, device: &Device) -> Tensor<3> {
+    let mut bias = vec![f32::NEG_INFINITY; trees.len() * n * n];
+    for (matrix, tree) in bias.chunks_exact_mut((n * n).max(1)).zip(trees) {
+        for (place, row) in matrix.chunks_exact_mut(n).enumerate() {
+            let end = tree.get(place).map_or(place + 1, |node| node.end as usize);
+            row[place..end].fill(0.0);
+        }
+    }
+    floats(bias, [trees.len(), n, n], device)
+}
+
+/// A subtree is an interval of the walk, so the keys of a node are the rows from itself to its end.
+fn sparse(trees: &[&[Node]], device: &Device) -> PairLists {
+    let (mut offsets, mut keys) = (vec![0], Vec::new());
+    let mut first = 0;
+    for tree in trees {
+        for (place, node) in tree.iter().enumerate() {
+            keys.extend(first + place as u32..first + node.end);
+            offsets.push(keys.len() as u32);
+        }
+        first += tree.len() as u32;
+    }
+    PairLists::new(offsets, keys, device)
+}

@@ -1,0 +1,120 @@
+//! PACE on abstract syntax trees (appendix F): the encoder of OGBG-CODE2.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::GraphEncoder;
+use crate::ast::{AstAttention, AstBatch, AstLayout, Packing};
+use crate::init::Init;
+use crate::kernel;
+use crate::layers::{AstEmbedding, BlocksConfig, EncoderBlock, Norm, NormPlacement, sparse_encoder};
+use crate::pass::Stream;
+
+/// Configuration of [`AstPace`].
+///
+/// The paper gives 6 layers and DFS order as canonical order; the rest is not published and follows the other models.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AstPaceConfig {
+    /// Width D.
+    pub d_model: usize,
+    /// Transformer blocks.
+    pub blocks: BlocksConfig,
+    /// Deeper nodes count as this deep.
+    pub max_depth: usize,
+    /// Nodes later in the walk share the last position.
+    pub n_positions: usize,
+    /// Padded or packed batches.
+    pub packing: Packing,
+}
+
+impl AstPaceConfig {
+    /// 6 post-norm blocks of width 256 with 8 heads.
+    pub fn code2() -> AstPaceConfig {
+        let blocks = BlocksConfig {
+            n_layers: 6,
+            n_heads: 8,
+            d_ff: 256,
+            dropout: 0.1,
+            norm: NormPlacement::Post,
+            tied_init: false,
+        };
+        AstPaceConfig { d_model: 256, blocks, max_depth: 20, n_positions: 1000, packing: Packing::Packed }
+    }
+
+    /// The layout this model needs for trees with so many node types and attributes.
+    pub fn layout(&self, n_types: usize, n_attributes: usize) -> AstLayout {
+        let AstPaceConfig { max_depth, n_positions, packing, .. } = *self;
+        AstLayout { n_types, n_attributes, max_depth, n_positions, packing }
+    }
+
+    /// Initialises for trees with so many node types and attributes.
+    pub fn init(&self, n_types: usize, n_attributes: usize, seed: u64, device: &Device) -> AstPace {
+        let mut init = Init::new(seed, device);
+        let layout = self.layout(n_types, n_attributes);
+        AstPace {
+            embedding: AstEmbedding::new(&layout, self.d_model, &mut init),
+            blocks: self.blocks.init_encoder(self.d_model, &mut init),
+            norm: (self.blocks.norm == NormPlacement::Pre).then(|| Norm::new(self.d_model, &mut init)),
+            config: *self,
+            layout,
+        }
+    }
+}
+
+/// The PACE encoder of trees: every node reads itself and its descendants, and the root is read out.
+///
+/// Batches may be padded or packed, whatever the configuration says; both give the same vectors.
+#[derive(Module, Debug)]
+pub struct AstPace {
+    embedding: AstEmbedding,
+    blocks: Vec<EncoderBlock>,
+    /// After the last block, where blocks normalise first.
+    norm: Option<Norm>,
+    #[module(skip)]
+    config: AstPaceConfig,
+    #[module(skip)]
+    layout: AstLayout,
+}
+
+impl AstPace {
+    /// The configuration this was made from.
+    pub fn config(&self) -> &AstPaceConfig {
+        &self.config
+    }
+
+    /// How this encoder wants its trees.
+    pub fn layout(&self) -> &AstLayout {
+        &self.layout
+    }
+
+    /// The node vectors. Shapes: batch of R rows -> [R, D].
+    pub fn nodes(&self, batch: &AstBatch) -> Tensor<2> {
+        let blocks = &self.config.blocks;
+        let dropout = |stream| batch.pass.dropout(blocks.dropout, stream);
+        let x = self.embedding.forward(batch, dropout(Stream::EncoderEmbedding));
+        let x = match &batch.attention {
+            AstAttention::Dense(bias) => {
+                let layers = self.blocks.iter().map(EncoderBlock::params).collect();
+                kernel::encoder(x, bias.clone(), layers, &blocks.kernel(dropout(Stream::EncoderBlocks)))
+            }
+            AstAttention::Sparse(lists) => sparse_encoder(x, lists, &self.blocks, blocks, batch.pass),
+        };
+        match &self.norm {
+            Some(norm) => norm.forward(x),
+            None => x,
+        }
+    }
+}
+
+impl GraphEncoder for AstPace {
+    type Batch = AstBatch;
+
+    fn embed(&self, batch: &AstBatch) -> Tensor<2> {
+        self.nodes(batch).select(0, batch.roots.clone())
+    }
+
+    fn d_embedding(&self) -> usize {
+        self.config.d_model
+    }
+}

@@ -1,0 +1,59 @@
+//! [`AstEmbedding`]: the nodes of an abstract syntax tree as vectors.
+
+use burn::module::{Module, Param};
+use burn::tensor::Tensor;
+use burn::tensor::activation::relu;
+
+use crate::ast::{AstBatch, AstLayout};
+use crate::init::Init;
+use crate::kernel::Dropout;
+
+/// Type, attribute and depth of a node, and its place in the tree:
+///
+/// ```text
+/// x_j = Drop( T[type_j] + A[attribute_j] + D[depth_j] + ReLU(E1[j] + E2[parent_j]) W )
+/// ```
+///
+/// The last term is the dag2seq encoding (equations 1 and 2) of a tree in DFS order: a one-hot vector times a matrix is a
+/// row of it, and the sum over the predecessors has one term, the parent. The root has a row of its own for "no parent".
+/// The first three are the node encoder of the OGB baselines (Hu et al., 2020). The paper's own node encoder for
+/// OGBG-CODE2 is "a GNN" and not published.
+#[derive(Module, Debug)]
+pub struct AstEmbedding {
+    /// [types, D].
+    types: Param<Tensor<2>>,
+    /// [attributes, D].
+    attributes: Param<Tensor<2>>,
+    /// [max_depth + 1, D].
+    depths: Param<Tensor<2>>,
+    /// E1, [P, D].
+    positions: Param<Tensor<2>>,
+    /// E2, [P + 1, D].
+    parents: Param<Tensor<2>>,
+    /// W, [D, D].
+    mix: Param<Tensor<2>>,
+}
+
+impl AstEmbedding {
+    /// An embedding into width `d`; tables are standard normal.
+    pub fn new(layout: &AstLayout, d: usize, init: &mut Init<'_>) -> AstEmbedding {
+        AstEmbedding {
+            types: init.normal([layout.n_types, d]),
+            attributes: init.normal([layout.n_attributes, d]),
+            depths: init.normal([layout.max_depth + 1, d]),
+            positions: init.normal([layout.n_positions, d]),
+            parents: init.normal([layout.n_positions + 1, d]),
+            mix: init.uniform([d, d], 1.0 / (d as f64).sqrt()),
+        }
+    }
+
+    /// Shapes: batch of R rows -> [R, D].
+    pub fn forward(&self, batch: &AstBatch, dropout: Dropout) -> Tensor<2> {
+        let own = self.positions.val().select(0, batch.positions.clone());
+        let parent = self.parents.val().select(0, batch.parents.clone());
+        let features = self.types.val().select(0, batch.types.clone())
+            + self.attributes.val().select(0, batch.attributes.clone())
+            + self.depths.val().select(0, batch.depths.clone());
+        dropout.apply(0, features + relu(own + parent).matmul(self.mix.val()))
+    }
+}

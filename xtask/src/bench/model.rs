@@ -1,0 +1,90 @@
+//! The model bench: training and encoding of `pace-model` against our PyTorch peer on the same tasks.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::report::Row;
+use crate::cargo::{capture, cargo};
+use crate::setup::Environment;
+use crate::venv::Venv;
+
+const PACKAGES: [&str; 3] = ["torch", "numpy", "igraph<1.0"];
+
+/// A task that both sides know, and its batch size.
+struct Task {
+    name: &'static str,
+    batch: usize,
+    /// Options of the peer beyond task and batch.
+    peer: &'static [&'static str],
+}
+
+const TASKS: [Task; 4] = [
+    Task { name: "vae-na", batch: 32, peer: &[] },
+    Task { name: "vae-na", batch: 256, peer: &[] },
+    Task { name: "mlm101", batch: 1024, peer: &[] },
+    Task { name: "ast", batch: 16, peer: &["--nodes", "200"] },
+];
+
+/// What is compared: our field, the peer's field, and the name of the row.
+const MEASURES: [(&str, &str, &str); 3] = [
+    ("train_gps", "train_gps", "train"),
+    ("encode_gps", "encode_gps", "encode"),
+    ("encode_dag_gps", "encode_gps", "encode from graphs"),
+];
+
+/// The peer's variants: the best of them counts for each measure.
+const VARIANTS: [&[&str]; 4] =
+    [&["--threads", "1"], &["--threads", "2"], &["--threads", "1", "--compile"], &["--threads", "2", "--compile"]];
+
+/// Lets both sides take turns, task by task, and compares the best of each.
+pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Row>> {
+    let folder = root.join("target/bench");
+    let venv =
+        Venv::ensure(&folder.join("torch"), &PACKAGES).context("the peer of this bench is written in PyTorch")?;
+    let graphs = folder.join("na.txt");
+    eprintln!("bench: building");
+    capture(ours(environment).arg("--dump-na").arg(&graphs))?;
+    let mut rows = Vec::new();
+    for task in &TASKS {
+        let (mut own, mut peers) = (Vec::new(), Vec::new());
+        for round in 1..=rounds {
+            eprintln!("bench: {} at batch {}, round {round} of {rounds}", task.name, task.batch);
+            let mut command = ours(environment);
+            command.args(["--task", task.name, "--batch", &task.batch.to_string()]);
+            own.push(last_json(&capture(&mut command)?)?);
+            for variant in VARIANTS {
+                let mut command = Command::new(venv.python());
+                command.arg(root.join("xtask/peers/torch_pace.py")).arg("--data").arg(&graphs);
+                command.args(["--task", task.name, "--batch", &task.batch.to_string(), "--seconds", "2"]);
+                peers.push(last_json(&capture(command.args(task.peer).args(variant))?)?);
+            }
+        }
+        for (ours, theirs, what) in MEASURES {
+            let name = format!("model/{} batch {}, {what}", task.name, task.batch);
+            let peer = "torch_pace.py, best of eager and compiled, 1 and 2 threads";
+            rows.push(Row::rates(&name, "graphs/s", best(&own, ours)?, peer, best(&peers, theirs)?));
+        }
+    }
+    Ok(rows)
+}
+
+fn ours(environment: &Environment) -> Command {
+    let mut command = cargo(environment);
+    command.args(["bench", "--quiet", "--package", "pace-model", "--bench", "model", "--"]);
+    command
+}
+
+/// The last line of the output; warnings may come before it.
+fn last_json(text: &str) -> Result<Value> {
+    let line = text.lines().rev().find(|line| line.starts_with('{')).context("the bench printed no result")?;
+    serde_json::from_str(line).with_context(|| format!("the bench printed '{line}'"))
+}
+
+fn best(runs: &[Value], field: &str) -> Result<f64> {
+    let found = runs.iter().filter_map(|run| run[field].as_f64()).fold(f64::NAN, f64::max);
+    anyhow::ensure!(found.is_finite(), "no run reported {field}");
+    Ok(found)
+}

@@ -1,0 +1,89 @@
+//! Rows of a bench: as a table and in `runs/bench.json`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::root::write_atomically;
+
+/// One comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// `<bench>/<what>`.
+    pub name: String,
+    /// Ours.
+    pub value: f64,
+    /// Unit of both values.
+    pub unit: String,
+    /// What the peer is.
+    pub peer: String,
+    /// The peer's.
+    pub peer_value: f64,
+    /// How many times faster we are.
+    pub ratio: f64,
+}
+
+impl Row {
+    /// Compares two times.
+    pub fn new(name: &str, unit: &str, value: f64, peer: &str, peer_value: f64) -> Row {
+        let (name, unit, peer) = (name.to_owned(), unit.to_owned(), peer.to_owned());
+        Row { name, value, unit, peer, peer_value, ratio: peer_value / value }
+    }
+
+    /// Compares two rates.
+    pub fn rates(name: &str, unit: &str, value: f64, peer: &str, peer_value: f64) -> Row {
+        Row { ratio: value / peer_value, ..Row::new(name, unit, value, peer, peer_value) }
+    }
+}
+
+/// The rows as an aligned table.
+pub fn table(rows: &[Row]) -> String {
+    let width = |text: fn(&Row) -> &str| rows.iter().map(|row| text(row).len()).max().unwrap_or(0);
+    let (names, peers) = (width(|row| &row.name), width(|row| &row.peer));
+    let mut table = format!("{:names$}  {:>10}      {:peers$}  {:>10}       ratio\n", "what", "ours", "peer", "theirs");
+    for Row { name, value, unit, peer, peer_value, ratio } in rows {
+        table +=
+            &format!("{name:names$}  {value:>10.3} {unit}   {peer:peers$}  {peer_value:>10.3} {unit}  {ratio:>8.1}x\n");
+    }
+    table
+}
+
+/// Puts `rows` in place of those whose name starts with `prefix`; rows of other benches stay.
+pub fn merge(path: &Path, prefix: &str, rows: &[Row]) -> Result<()> {
+    let mut all: Vec<Row> = match std::fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text)
+            .with_context(|| format!("{} is not a list of bench rows; delete it and run again", path.display()))?,
+        Err(_) => Vec::new(),
+    };
+    all.retain(|row| !row.name.starts_with(prefix));
+    all.extend_from_slice(rows);
+    let text = serde_json::to_string_pretty(&all)? + "\n";
+    write_atomically(path, &text).with_context(|| format!("could not write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::root::test_dir;
+
+    #[test]
+    fn merging_replaces_one_bench_and_keeps_the_others() {
+        let path = test_dir("bench-merge").join("runs/bench.json");
+        let row = |name: &str, value: f64| Row::new(name, "us", value, "peer", 10.0);
+        merge(&path, "graph/", &[row("graph/a", 1.0), row("graph/b", 2.0)]).unwrap();
+        merge(&path, "model/", &[row("model/a", 5.0)]).unwrap();
+        merge(&path, "graph/", &[row("graph/a", 4.0)]).unwrap();
+        let rows: Vec<Row> = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(rows, [row("model/a", 5.0), row("graph/a", 4.0)]);
+        assert_eq!(rows[1].ratio, 2.5);
+    }
+
+    #[test]
+    fn a_damaged_file_is_not_overwritten() {
+        let path = test_dir("bench-damaged").join("bench.json");
+        std::fs::write(&path, "{").unwrap();
+        let message = format!("{:#}", merge(&path, "graph/", &[]).unwrap_err());
+        assert!(message.contains("delete it"), "{message}");
+    }
+}

@@ -1,0 +1,66 @@
+//! Child processes: cargo with the set-up's environment, and anything else with errors that name the command.
+
+use std::ffi::{OsStr, OsString};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::root::workspace_root;
+use crate::setup::Environment;
+
+/// A cargo that runs at the root of the workspace with `environment`.
+pub fn cargo(environment: &Environment) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(workspace_root());
+    // `cargo run` describes xtask to us in these variables. Build scripts that watch them (ring's does) would rebuild
+    // each time a command goes through xtask and again each time it does not.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| describes_this_package(name)) {
+        command.env_remove(name);
+    }
+    command.envs(environment.variables());
+    command
+}
+
+fn describes_this_package(name: &OsStr) -> bool {
+    const PREFIXES: [&str; 5] =
+        ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_NAME", "CARGO_BIN_NAME", "CARGO_PRIMARY_PACKAGE"];
+    name.to_str().is_some_and(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+}
+
+/// Runs a command that talks to the user; fails if it does.
+pub fn run(command: &mut Command) -> Result<()> {
+    let shown = show(command);
+    let status = command.status().with_context(|| format!("could not start `{shown}`"))?;
+    if !status.success() {
+        bail!("`{shown}` failed ({status}); its messages are above");
+    }
+    Ok(())
+}
+
+/// Runs a command and returns what it printed; its complaints go into the error.
+pub fn capture(command: &mut Command) -> Result<String> {
+    let shown = show(command);
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("could not start `{shown}`"))?;
+    if !output.status.success() {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        bail!("`{shown}` failed ({}): {}", output.status, last_lines(&complaint, 12));
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed something that is not UTF-8"))
+}
+
+/// The command as one would type it.
+pub fn show(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+}
+
+fn last_lines(text: &str, n_lines: usize) -> String {
+    let lines: Vec<&str> = text.trim().lines().collect();
+    lines[lines.len().saturating_sub(n_lines)..].join("\n")
+}
+
+/// Whether the arguments choose packages themselves, so that `--workspace` would contradict them.
+pub fn choose_packages(args: &[OsString]) -> bool {
+    let before_dashes = args.iter().take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str());
+    before_dashes.into_iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"))
+}

@@ -1,0 +1,85 @@
+//! `cargo xtask ci`: what a reviewer would run before merging.
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::cargo::{cargo, run as run_command};
+use crate::root::workspace_root;
+use crate::setup::{self, Environment, Policy};
+
+/// Which steps to run.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The steps, in the order to run them [default: fmt clippy test doc]
+    #[arg(value_enum)]
+    steps: Vec<Step>,
+}
+
+/// One step of the check.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Step {
+    /// cargo fmt --check
+    Fmt,
+    /// cargo clippy, warnings are errors
+    Clippy,
+    /// cargo test (the house rules are among the tests)
+    Test,
+    /// cargo doc, warnings are errors
+    Doc,
+    /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
+    Cuda,
+    /// The tests of pace-model on the ndarray device, which uses no fused kernel
+    Ndarray,
+    /// The tests of pace-model on a Vulkan device in software (Debian: mesa-vulkan-drivers); a long build
+    Vulkan,
+}
+
+/// What runs when no step is named.
+const USUAL: [Step; 4] = [Step::Fmt, Step::Clippy, Step::Test, Step::Doc];
+
+/// Runs the steps and stops at the first that fails.
+pub fn run(args: &Args, policy: Policy) -> Result<()> {
+    let environment = setup::ensure(policy)?;
+    let steps = if args.steps.is_empty() { &USUAL } else { args.steps.as_slice() };
+    for step in steps {
+        eprintln!("ci: {}", step.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default());
+        step.run(&environment)?;
+    }
+    Ok(())
+}
+
+impl Step {
+    /// Everything in the release profile: nauty's C code and the build scripts are then built once for all steps.
+    fn run(self, environment: &Environment) -> Result<()> {
+        let mut command = cargo(environment);
+        match self {
+            Step::Fmt => command.args(["fmt", "--all", "--check"]),
+            Step::Clippy => {
+                command.args(["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"])
+            }
+            Step::Test => command.args(["test", "--release", "--workspace"]),
+            Step::Doc => {
+                command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--release", "--workspace", "--no-deps"])
+            }
+            // The build script behind this feature fetches LLVM unless it believes to be building documentation; its
+            // artefacts must not mix with real ones.
+            Step::Cuda => command
+                .env("DOCS_RS", "1")
+                .env("CARGO_TARGET_DIR", workspace_root().join("target/cuda"))
+                .args(["check", "--release", "--package", "pace-model", "--features", "cuda"]),
+            Step::Ndarray => model_tests(&mut command, "ndarray", "ndarray"),
+            Step::Vulkan => model_tests(&mut command, "vulkan", "vulkan:cpu"),
+        };
+        run_command(&mut command)
+    }
+}
+
+/// The tests of pace-model with one backend only, on the named device.
+fn model_tests<'a>(
+    command: &'a mut std::process::Command,
+    feature: &str,
+    device: &str,
+) -> &'a mut std::process::Command {
+    let arguments = ["test", "--release", "--package", "pace-model", "--tests", "--no-default-features", "--features"];
+    command.env("PACE_TEST_DEVICE", device).args(arguments).arg(feature)
+}

@@ -162,8 +162,8 @@ fn paper_vae_on_cells() {
     check_vae(&fixture!("vae_paper", spec), VaeConfig::paper(), &spec);
 }
 
-#[test]
-fn published_mlm_encoder() {
+/// The published MLM encoder and the gradients of its fixture under `prefix`.
+fn check_published_mlm(prefix: &str) {
     let (device, spec) = (test_device().autodiff(), DagSpec::nas101());
     let fixture = fixture!("mlm_published", spec);
     let mut config = PaceConfig::as_published(Task::Nas101);
@@ -175,5 +175,18 @@ fn published_mlm_encoder() {
     fixture.check("graph", encoding.graph.clone());
     let loss = (encoding.graph * fixture.tensor("probe", &device)).sum();
     fixture.check("loss", loss.clone());
-    fixture.check_gradients("grad.", &encoder, &loss.backward());
+    fixture.check_gradients(prefix, &encoder, &loss.backward());
+}
+
+/// A penalty of -1e9 is added to scores, and the gradient passes through the sum.
+#[test]
+fn published_mlm_encoder() {
+    check_published_mlm("grad.");
+}
+
+/// The published code fills -1e9 in, and no gradient passes.
+#[test]
+#[ignore = "the kernels add the penalty; on rows that are penalised throughout its gradient differs from filling it in"]
+fn published_mlm_encoder_with_filled_scores() {
+    check_published_mlm("filled_grad.");
 }

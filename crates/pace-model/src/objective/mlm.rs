@@ -165,17 +165,21 @@ impl<E: DagEncoder> Mlm<E> {
         let dropout = batch.pass.dropout(self.config.head_dropout, Stream::Head);
         self.out.forward(dropout.apply(0, tanh(self.hidden.forward(picked))))
     }
-}
 
-impl<E: DagEncoder> Objective for Mlm<E> {
-    fn loss(&self, batch: &DagBatch) -> Loss {
-        let corrupted = self.corrupt(batch);
+    /// The loss of a batch under a given corruption.
+    pub fn loss_on(&self, batch: &DagBatch, corrupted: &Corrupted) -> Loss {
         let count = corrupted.labels.len();
-        let logits = self.logits(batch, &corrupted);
+        let logits = self.logits(batch, corrupted);
         let labels = ints(corrupted.labels.iter().map(|&op| i32::from(op)).collect(), [count, 1], &batch.device());
         let correct = logits.clone().detach().argmax(1).equal(labels.clone()).float().sum();
         let total = divergence(logits, labels, self.config.smoothing, self.ids.ignored);
         Loss { parts: vec![("correct", correct)], total, count }
+    }
+}
+
+impl<E: DagEncoder> Objective for Mlm<E> {
+    fn loss(&self, batch: &DagBatch) -> Loss {
+        self.loss_on(batch, &self.corrupt(batch))
     }
 }
 

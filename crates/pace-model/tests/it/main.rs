@@ -12,4 +12,6 @@ mod kernel_backend;
 mod kernel_case;
 #[cfg(feature = "flex")]
 mod kernel_edge;
+#[cfg(feature = "flex")]
+mod kernel_sparse;
 mod objective;

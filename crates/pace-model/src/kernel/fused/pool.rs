@@ -8,7 +8,7 @@ use std::sync::Mutex;
 /// Numbers kept at most, over all sizes: 256 MB. What comes back beyond it is freed.
 const MAX_KEPT: usize = 64 << 20;
 
-/// Buffers waiting for the next user, by length.
+/// Buffers waiting for the next user, by size class.
 #[derive(Default)]
 struct Free {
     by_len: HashMap<usize, Vec<Vec<f32>>>,
@@ -19,7 +19,18 @@ static FREE: Mutex<Option<Free>> = Mutex::new(None);
 
 /// A slice of numbers on loan from the pool; it goes back when dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Buffer(Vec<f32>);
+pub(crate) struct Buffer {
+    /// Of the size class of `len`.
+    values: Vec<f32>,
+    len: usize,
+}
+
+/// The length a buffer of `len` numbers really has. Packed batches differ a little in size from step to step: large buffers
+/// are rounded up, by a sixteenth at most, so that they still find each other's memory.
+fn size_class(len: usize) -> usize {
+    const EXACT: usize = 1 << 12;
+    if len <= EXACT { len } else { len.next_multiple_of(len.next_power_of_two() / 32) }
+}
 
 impl Buffer {
     /// A buffer whose content is whatever its last user left: for those who overwrite all of it.
@@ -30,13 +41,15 @@ impl Buffer {
         // A poisoned lock means a panic elsewhere; the free list itself is always whole.
         let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let free = free.get_or_insert_default();
-        match free.by_len.get_mut(&len).and_then(Vec::pop) {
-            Some(buffer) => {
-                free.kept -= len;
-                Self(buffer)
+        let class = size_class(len);
+        let values = match free.by_len.get_mut(&class).and_then(Vec::pop) {
+            Some(values) => {
+                free.kept -= class;
+                values
             }
-            None => Self(vec![0.0; len]),
-        }
+            None => vec![0.0; class],
+        };
+        Self { values, len }
     }
 
     /// A buffer of zeros.
@@ -56,7 +69,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let len = self.0.len();
+        let len = self.values.len();
         if len == 0 {
             return;
         }
@@ -68,7 +81,7 @@ impl Drop for Buffer {
         }
         if len <= MAX_KEPT {
             free.kept += len;
-            free.by_len.entry(len).or_default().push(std::mem::take(&mut self.0));
+            free.by_len.entry(len).or_default().push(std::mem::take(&mut self.values));
         }
     }
 }
@@ -77,13 +90,13 @@ impl Deref for Buffer {
     type Target = [f32];
 
     fn deref(&self) -> &[f32] {
-        &self.0
+        &self.values[..self.len]
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [f32] {
-        &mut self.0
+        &mut self.values[..self.len]
     }
 }
 

@@ -31,8 +31,14 @@ impl AttentionOp {
 impl Op for AttentionOp {
     type Kept = Vec<Vec<f32>>;
 
-    fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Self::Kept) {
-        let (y, weights) = self.shape.forward(self.packed(inputs), self.bias.as_ref().map(values));
+    fn forward(&self, inputs: &[Primitive], keep: bool) -> (Primitive, Self::Kept) {
+        let bias = self.bias.as_ref().map(values);
+        let (y, weights) = match self.packed(inputs) {
+            Packed { q, kv: Some(kv) } if !keep && self.shape.is_direct() => {
+                (self.shape.forward_direct(q, kv, bias), Vec::new())
+            }
+            packed => self.shape.forward(packed, bias),
+        };
         (primitive(y, [self.shape.batch * self.shape.n, self.shape.d]), weights)
     }
 

@@ -25,11 +25,11 @@ pub(crate) struct Buffer {
     len: usize,
 }
 
-/// The length a buffer of `len` numbers really has. Packed batches differ a little in size from step to step: large buffers
-/// are rounded up, by a sixteenth at most, so that they still find each other's memory.
+/// The length a buffer of `len` numbers really has. Packed batches differ in size from step to step: large buffers come in
+/// four sizes per power of two, so that they still find each other's memory.
 fn size_class(len: usize) -> usize {
     const EXACT: usize = 1 << 12;
-    if len <= EXACT { len } else { len.next_multiple_of(len.next_power_of_two() / 32) }
+    if len <= EXACT { len } else { len.next_multiple_of(len.next_power_of_two() / 8) }
 }
 
 impl Buffer {

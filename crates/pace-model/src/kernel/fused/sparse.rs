@@ -5,8 +5,9 @@
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use super::pairwise::{add_scaled, dots, softmax, softmax_grad};
 use super::pool::Buffer;
-use super::simd::{exp, fma, multiversion, sum_by};
+use super::simd::multiversion;
 use super::stack::{Cut, by_group};
 use super::sublayer::Block;
 use crate::kernel::dropout::Site;
@@ -115,16 +116,22 @@ multiversion! {
 
 #[inline(always)]
 fn forward_body<const FMA: bool>(s: &Sparse<'_>, qkv: &[f32], weights: &mut [f32], out: &mut [f32]) {
-    // With the width of a head known, its slice stays in registers.
-    match s.d / s.n_heads {
-        32 => forward_of::<FMA>(s, 32, qkv, weights, out),
-        d_head => forward_of::<FMA>(s, d_head, qkv, weights, out),
+    // With the sizes known, a head stays in registers.
+    match (s.d / s.n_heads, s.n_heads) {
+        (32, 8) => forward_of::<FMA>(s, [32, 8], qkv, weights, out),
+        (d_head, n_heads) => forward_of::<FMA>(s, [d_head, n_heads], qkv, weights, out),
     }
 }
 
 #[inline(always)]
-fn forward_of<const FMA: bool>(s: &Sparse<'_>, d_head: usize, qkv: &[f32], weights: &mut [f32], out: &mut [f32]) {
-    let (d, n_heads, scale) = (s.d, s.n_heads, s.scale());
+fn forward_of<const FMA: bool>(
+    s: &Sparse<'_>,
+    [d_head, n_heads]: [usize; 2],
+    qkv: &[f32],
+    weights: &mut [f32],
+    out: &mut [f32],
+) {
+    let (d, scale) = (d_head * n_heads, s.scale());
     for row in 0..s.rows {
         let (keys, at) = s.keys(row);
         let q = &qkv[row * 3 * d..][..d];
@@ -135,9 +142,7 @@ fn forward_of<const FMA: bool>(s: &Sparse<'_>, d_head: usize, qkv: &[f32], weigh
             let k = part(qkv, key as usize - s.first, 1, d);
             dots::<FMA>(w, q, k, d_head, scale);
         }
-        for head in 0..n_heads {
-            softmax::<FMA>(w, head, n_heads);
-        }
+        softmax::<FMA>(w, n_heads);
         if s.site.is_on() {
             let index = (s.lists.pair(s.first + row) * n_heads) as u32;
             for (offset, w) in w.iter_mut().enumerate() {
@@ -175,23 +180,23 @@ fn backward_body<const FMA: bool>(
     dqkv: &mut [f32],
     slope: &mut Vec<f32>,
 ) {
-    match s.d / s.n_heads {
-        32 => backward_of::<FMA>(s, 32, qkv, weights, dout, dqkv, slope),
-        d_head => backward_of::<FMA>(s, d_head, qkv, weights, dout, dqkv, slope),
+    match (s.d / s.n_heads, s.n_heads) {
+        (32, 8) => backward_of::<FMA>(s, [32, 8], qkv, weights, dout, dqkv, slope),
+        (d_head, n_heads) => backward_of::<FMA>(s, [d_head, n_heads], qkv, weights, dout, dqkv, slope),
     }
 }
 
 #[inline(always)]
 fn backward_of<const FMA: bool>(
     s: &Sparse<'_>,
-    d_head: usize,
+    [d_head, n_heads]: [usize; 2],
     qkv: &[f32],
     weights: &[f32],
     dout: &[f32],
     dqkv: &mut [f32],
     slope: &mut Vec<f32>,
 ) {
-    let (d, n_heads, scale) = (s.d, s.n_heads, s.scale());
+    let (d, scale) = (d_head * n_heads, s.scale());
     dqkv.fill(0.0);
     for row in 0..s.rows {
         let (keys, at) = s.keys(row);
@@ -203,18 +208,7 @@ fn backward_of<const FMA: bool>(
         for (&key, dw) in keys.iter().zip(slope.chunks_exact_mut(n_heads)) {
             dots::<FMA>(dw, dout, part(qkv, key as usize - s.first, 2, d), d_head, 1.0);
         }
-        let keep_scale = if s.site.is_on() { s.site.scale } else { 1.0 };
-        for (dw, &w) in slope.iter_mut().zip(w) {
-            *dw = if w > 0.0 { *dw * keep_scale } else { 0.0 };
-        }
-        for head in 0..n_heads {
-            let pairs = || slope.iter().zip(w).skip(head).step_by(n_heads);
-            // Dropped weights are negative, and their dw is 0.
-            let mean: f32 = pairs().map(|(dw, w)| dw * w).sum();
-            for (dw, w) in slope.iter_mut().zip(w).skip(head).step_by(n_heads) {
-                *dw = w.abs() * (*dw - mean) * scale;
-            }
-        }
+        softmax_grad::<FMA>(slope, w, n_heads, if s.site.is_on() { s.site.scale } else { 1.0 }, scale);
         let lists = keys.iter().zip(w.chunks_exact(n_heads)).zip(slope.chunks_exact(n_heads));
         for ((&key, w), ds) in lists {
             let key = key as usize - s.first;
@@ -239,44 +233,5 @@ fn kept(w: f32, site: &Site) -> f32 {
         (true, true) => w * site.scale,
         (true, false) => w,
         (false, _) => 0.0,
-    }
-}
-
-/// The product of two rows head by head, scaled, `[H]`.
-#[inline(always)]
-fn dots<const FMA: bool>(out: &mut [f32], a: &[f32], b: &[f32], d_head: usize, scale: f32) {
-    let heads = a.chunks_exact(d_head).zip(b.chunks_exact(d_head));
-    for (out, (a, b)) in out.iter_mut().zip(heads) {
-        *out = sum_by(a, b, |a, b| a * b) * scale;
-    }
-}
-
-/// y += f(w_h) x for every head h.
-#[inline(always)]
-fn add_scaled<const FMA: bool>(y: &mut [f32], w: &[f32], x: &[f32], d_head: usize, f: impl Fn(f32) -> f32) {
-    let heads = y.chunks_exact_mut(d_head).zip(x.chunks_exact(d_head));
-    for ((y, x), &w) in heads.zip(w) {
-        let w = f(w);
-        for (y, &x) in y.iter_mut().zip(x) {
-            *y = fma::<FMA>(w, x, *y);
-        }
-    }
-}
-
-/// Softmax over one head's scores, which lie H apart, in place.
-#[inline(always)]
-fn softmax<const FMA: bool>(w: &mut [f32], head: usize, n_heads: usize) {
-    let mut top = f32::NEG_INFINITY;
-    for &w in w.iter().skip(head).step_by(n_heads) {
-        top = if w > top { w } else { top };
-    }
-    let mut total = 0.0;
-    for w in w.iter_mut().skip(head).step_by(n_heads) {
-        *w = exp::<FMA>(*w - top);
-        total += *w;
-    }
-    let inverse = 1.0 / total;
-    for w in w.iter_mut().skip(head).step_by(n_heads) {
-        *w *= inverse;
     }
 }

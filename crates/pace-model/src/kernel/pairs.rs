@@ -109,10 +109,10 @@ impl Lists {
         }
         let mut highest = None;
         let mut seams = vec![0];
-        for row in 1..=n {
-            highest = highest.max(self.keys(row - 1).iter().copied().max());
-            if highest.is_none_or(|key| key < row as u32) && lowest[row] >= row as u32 {
-                seams.push(row as u32);
+        for (row, &lowest) in (1_u32..).zip(&lowest[1..]) {
+            highest = highest.max(self.keys(row as usize - 1).iter().copied().max());
+            if highest.is_none_or(|key| key < row) && lowest >= row {
+                seams.push(row);
             }
         }
         seams

@@ -1,7 +1,7 @@
 //! Buffers that outlive a step: fresh memory costs a page fault and a zeroing per 4 kB, which on small graphs is a sixth of a
 //! training step, and the next step needs the same sizes again.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
@@ -11,8 +11,18 @@ const MAX_KEPT: usize = 64 << 20;
 /// Buffers waiting for the next user, by size class.
 #[derive(Default)]
 struct Free {
-    by_len: HashMap<usize, Vec<Vec<f32>>>,
+    by_len: BTreeMap<usize, Vec<Vec<f32>>>,
     kept: usize,
+}
+
+impl Free {
+    /// A buffer of this class, or of one half as large again: without the loan, the sizes of many steps would gather until
+    /// the pool is full, and be thrown away together.
+    fn take(&mut self, class: usize) -> Option<Vec<f32>> {
+        let values = self.by_len.range_mut(class..=class + class / 2).find_map(|(_, buffers)| buffers.pop())?;
+        self.kept -= values.len();
+        Some(values)
+    }
 }
 
 static FREE: Mutex<Option<Free>> = Mutex::new(None);
@@ -20,7 +30,7 @@ static FREE: Mutex<Option<Free>> = Mutex::new(None);
 /// A slice of numbers on loan from the pool; it goes back when dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
-    /// Of the size class of `len`.
+    /// Of the size class of `len` or larger.
     values: Vec<f32>,
     len: usize,
 }
@@ -42,14 +52,7 @@ impl Buffer {
         let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let free = free.get_or_insert_default();
         let class = size_class(len);
-        let values = match free.by_len.get_mut(&class).and_then(Vec::pop) {
-            Some(values) => {
-                free.kept -= class;
-                values
-            }
-            None => vec![0.0; class],
-        };
-        Self { values, len }
+        Self { values: free.take(class).unwrap_or_else(|| vec![0.0; class]), len }
     }
 
     /// A buffer of zeros.

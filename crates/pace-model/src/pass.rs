@@ -44,17 +44,6 @@ pub enum Pass {
 }
 
 impl Pass {
-    /// A pass with other draws, for one of several alike places that share a stream.
-    pub fn fork(self, place: usize) -> Pass {
-        match self {
-            Pass::Eval => Pass::Eval,
-            Pass::Train { seed } => {
-                let seed = seed.rotate_left(32) ^ (place as u64 + 1).wrapping_mul(0xa24b_aed4_963e_e407);
-                Pass::Train { seed }
-            }
-        }
-    }
-
     /// Dropout with probability `p` at one place; none in evaluation.
     pub fn dropout(self, p: f64, stream: Stream) -> Dropout {
         match self {

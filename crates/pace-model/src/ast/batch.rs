@@ -5,7 +5,7 @@ use burn::tensor::{Device, Int, Tensor};
 use super::table::Node;
 use super::{AstLayout, Packing};
 use crate::batch::{GraphBatch, floats, ints};
-use crate::layers::PairLists;
+use crate::kernel::PairLists;
 use crate::pass::Pass;
 
 /// A batch of B trees in R rows, one per node or padded position.

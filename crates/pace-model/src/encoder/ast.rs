@@ -8,7 +8,7 @@ use super::GraphEncoder;
 use crate::ast::{AstAttention, AstBatch, AstLayout, Packing};
 use crate::init::Init;
 use crate::kernel;
-use crate::layers::{AstEmbedding, BlocksConfig, EncoderBlock, Norm, NormPlacement, sparse_encoder};
+use crate::layers::{AstEmbedding, BlocksConfig, EncoderBlock, Norm, NormPlacement};
 use crate::pass::Stream;
 
 /// Configuration of [`AstPace`].
@@ -93,12 +93,11 @@ impl AstPace {
         let blocks = &self.config.blocks;
         let dropout = |stream| batch.pass.dropout(blocks.dropout, stream);
         let x = self.embedding.forward(batch, dropout(Stream::EncoderEmbedding));
+        let layers = self.blocks.iter().map(EncoderBlock::params).collect();
+        let config = blocks.kernel(dropout(Stream::EncoderBlocks));
         let x = match &batch.attention {
-            AstAttention::Dense(bias) => {
-                let layers = self.blocks.iter().map(EncoderBlock::params).collect();
-                kernel::encoder(x, bias.clone(), layers, &blocks.kernel(dropout(Stream::EncoderBlocks)))
-            }
-            AstAttention::Sparse(lists) => sparse_encoder(x, lists, &self.blocks, blocks, batch.pass),
+            AstAttention::Dense(bias) => kernel::encoder(x, bias.clone(), layers, &config),
+            AstAttention::Sparse(lists) => kernel::sparse_encoder(x, lists, layers, &config),
         };
         match &self.norm {
             Some(norm) => norm.forward(x),

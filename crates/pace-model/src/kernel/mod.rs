@@ -8,6 +8,7 @@
 //! - [`attention`], [`cross_attention`], [`add_norm`]: parts, for models that build their own blocks;
 //! - [`encoder_layer`], [`encoder`], [`decoder_layer`], [`decoder`]: whole blocks, and stacks of them, which keep the
 //!   activations of a few graphs in cache from the first block to the last;
+//! - [`sparse_attention`], [`sparse_encoder`]: the same on packed rows, along lists of keys instead of under a mask;
 //! - [`plain`]: the twin of each, by which it is defined and tested.
 //!
 //! The fused path serves f32 tensors on a `flex` device; anything else takes the twin by itself. Values and gradients are
@@ -25,13 +26,18 @@ mod dropout;
 #[cfg(feature = "flex")]
 mod fused;
 mod ops;
+mod pairs;
 mod params;
 pub mod plain;
 
 use burn::tensor::Tensor;
 
 pub use dropout::Dropout;
-pub use ops::{add_norm, attention, cross_attention, decoder, decoder_layer, encoder, encoder_layer, is_fused};
+pub use ops::{
+    add_norm, attention, cross_attention, decoder, decoder_layer, encoder, encoder_layer, is_fused, sparse_attention,
+    sparse_encoder,
+};
+pub use pairs::PairLists;
 pub use params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams,

@@ -6,9 +6,11 @@ use super::dropout::Dropout;
 #[cfg(feature = "flex")]
 use super::fused::{
     lift::{self, Input},
-    ops::{AddNormOp, AttentionOp, DECODER, ENCODER, MAX_LAYERS, StackOp},
+    ops::{AddNormOp, AttentionOp, DECODER, ENCODER, MAX_LAYERS, OwnPairs, SparseOp, StackOp},
     parts::AttentionShape,
+    sparse::SparseShape,
 };
+use super::pairs::PairLists;
 #[cfg(feature = "flex")]
 use super::params::site;
 use super::params::{
@@ -89,6 +91,32 @@ pub fn cross_attention(
     plain::cross_attention(q, kv, bias, batch, n_heads, dropout)
 }
 
+/// Multi-head self-attention of T rows on a packed projection, each over its own list of keys.
+///
+/// softmax over k in lists(q) of (Q_q K_k / sqrt(D/H)), times V, for every head, dropout on the weights. The same as
+/// [`attention`] under a mask that allows exactly those pairs, at a cost in proportion to their number.
+///
+/// # Shapes
+///
+/// - qkv: [T, 3D], queries, keys, values side by side, each head after head
+/// - output: [T, D]; zeros for a row without keys
+///
+/// # Panics
+///
+/// If the shapes do not fit together.
+pub fn sparse_attention(qkv: Tensor<2>, lists: &PairLists, n_heads: usize, dropout: Dropout) -> Tensor<2> {
+    let [rows, width] = qkv.dims();
+    assert!(rows == lists.n_rows(), "{rows} rows, and lists for {}", lists.n_rows());
+    check_heads(width / 3, n_heads);
+    assert!(width.is_multiple_of(3), "packed projection of width {width} is not queries, keys and values");
+    #[cfg(feature = "flex")]
+    if lift::serves(&qkv) {
+        let shape = SparseShape { d: width / 3, n_heads, site: dropout.site(site::SELF_WEIGHTS) };
+        return lift::run::<1, _>(SparseOp { lists: lists.host().clone(), shape }, vec![Input::new(qkv)]);
+    }
+    plain::sparse_attention(qkv, lists, n_heads, dropout)
+}
+
 /// The end of a post-norm sublayer: LN(residual + Drop(x)), LN(s) = (s - mean) / sqrt(var + epsilon) * gamma + beta.
 ///
 /// # Shapes
@@ -137,21 +165,40 @@ pub fn encoder(x: Tensor<2>, bias: Tensor<3>, layers: Vec<EncoderParams>, config
     let [batch, n, _] = bias.dims();
     let d = check_rows(&x, batch, n, config);
     check_bias(Some(&bias), [batch, n, n]);
-    for params in &layers {
-        check_self(&params.attention, d);
-        check_feed_forward(&params.feed_forward, d);
-        check_norms([&params.norm_attention, &params.norm_feed_forward], d);
-    }
+    check_encoder(&layers, d);
     #[cfg(feature = "flex")]
     if lift::serves(&x) && !needs_grad(Some(&bias)) {
-        let own_bias = Input::constant(bias);
-        let op = StackOp { layer: ENCODER, first_layer: 0, config: *config, own_bias, memory_bias: None };
-        return in_stacks(op, x, None, layers, |params, inputs| {
-            push_self(params.attention, params.norm_attention, inputs);
-            push_feed_forward(params.feed_forward, params.norm_feed_forward, inputs);
-        });
+        return encoder_stack(OwnPairs::Bias(Input::constant(bias)), x, layers, config);
     }
     plain::encoder(x, bias, layers, config)
+}
+
+/// [`encoder`] on packed rows: T nodes of graphs of any size, without padding, attending along lists.
+///
+/// # Shapes
+///
+/// - x, output: [T, D], the rows of `lists`
+///
+/// # Panics
+///
+/// If the shapes do not fit together.
+pub fn sparse_encoder(x: Tensor<2>, lists: &PairLists, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
+    let d = check_rows(&x, lists.n_rows(), 1, config);
+    check_encoder(&layers, d);
+    #[cfg(feature = "flex")]
+    if lift::serves(&x) {
+        return encoder_stack(OwnPairs::Lists(lists.host().clone()), x, layers, config);
+    }
+    plain::sparse_encoder(x, lists, layers, config)
+}
+
+#[cfg(feature = "flex")]
+fn encoder_stack(own: OwnPairs, x: Tensor<2>, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
+    let op = StackOp { layer: ENCODER, first_layer: 0, config: *config, own, memory_bias: None };
+    in_stacks(op, x, None, layers, |params, inputs| {
+        push_self(params.attention, params.norm_attention, inputs);
+        push_feed_forward(params.feed_forward, params.norm_feed_forward, inputs);
+    })
 }
 
 /// One decoder block: masked self-attention, masked attention to the memory, and feed-forward, each as in [`encoder_layer`].
@@ -200,8 +247,8 @@ pub fn decoder(
     }
     #[cfg(feature = "flex")]
     if lift::serves(&x) && !needs_grad(Some(&masks.own)) && !needs_grad(masks.memory.as_ref()) {
-        let (own_bias, memory_bias) = (Input::constant(masks.own), masks.memory.map(Input::constant));
-        let op = StackOp { layer: DECODER, first_layer: 0, config: *config, own_bias, memory_bias };
+        let (own, memory_bias) = (OwnPairs::Bias(Input::constant(masks.own)), masks.memory.map(Input::constant));
+        let op = StackOp { layer: DECODER, first_layer: 0, config: *config, own, memory_bias };
         return in_stacks(op, x, Some(memory), layers, |params, inputs| {
             push_self(params.attention, params.norm_attention, inputs);
             push_cross(params.cross, params.norm_cross, inputs);
@@ -296,6 +343,14 @@ fn check_map(weight: &Tensor<2>, bias: &Tensor<1>, shape: [usize; 2], name: &str
 fn check_self(p: &SelfAttentionParams, d: usize) {
     check_map(&p.wqkv, &p.bqkv, [d, 3 * d], "wqkv");
     check_map(&p.wo, &p.bo, [d, d], "wo");
+}
+
+fn check_encoder(layers: &[EncoderParams], d: usize) {
+    for params in layers {
+        check_self(&params.attention, d);
+        check_feed_forward(&params.feed_forward, d);
+        check_norms([&params.norm_attention, &params.norm_feed_forward], d);
+    }
 }
 
 fn check_cross(p: &CrossAttentionParams, d: usize) {

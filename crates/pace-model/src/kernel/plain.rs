@@ -7,6 +7,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
 use super::dropout::{Dropout, Site};
+use super::pairs::PairLists;
 use super::params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams, site,
@@ -31,6 +32,11 @@ pub fn cross_attention(
     attend(q, keys, values, bias, batch, n_heads, dropout.site(site::CROSS_WEIGHTS))
 }
 
+/// Twin of [`super::sparse_attention`].
+pub fn sparse_attention(qkv: Tensor<2>, lists: &PairLists, n_heads: usize, dropout: Dropout) -> Tensor<2> {
+    attend_lists(qkv, lists, n_heads, dropout.site(site::SELF_WEIGHTS))
+}
+
 /// Twin of [`super::add_norm`].
 pub fn add_norm(residual: Tensor<2>, x: Tensor<2>, norm: NormParams, epsilon: f64, dropout: Dropout) -> Tensor<2> {
     layer_norm(residual + drop(x, dropout.site(site::SELF_OUTPUT)), &norm, epsilon)
@@ -42,6 +48,27 @@ pub fn encoder(mut x: Tensor<2>, bias: Tensor<3>, layers: Vec<EncoderParams>, co
         let sites = Sites { config, layer };
         x = sites.sublayer(x, &params.norm_attention, site::SELF_OUTPUT, |x| {
             self_attention(x, bias.clone(), params.attention, sites)
+        });
+        x = sites.sublayer(x, &params.norm_feed_forward, site::FEED_FORWARD_OUTPUT, |x| {
+            feed_forward(x, params.feed_forward, sites)
+        });
+    }
+    x
+}
+
+/// Twin of [`super::sparse_encoder`].
+pub fn sparse_encoder(
+    mut x: Tensor<2>,
+    lists: &PairLists,
+    layers: Vec<EncoderParams>,
+    config: &BlockConfig,
+) -> Tensor<2> {
+    for (layer, params) in layers.into_iter().enumerate() {
+        let sites = Sites { config, layer };
+        let SelfAttentionParams { wqkv, bqkv, wo, bo } = params.attention;
+        x = sites.sublayer(x, &params.norm_attention, site::SELF_OUTPUT, |x| {
+            let qkv = linear(x, wqkv, bqkv);
+            linear(attend_lists(qkv, lists, config.n_heads, sites.site(site::SELF_WEIGHTS)), wo, bo)
         });
         x = sites.sublayer(x, &params.norm_feed_forward, site::FEED_FORWARD_OUTPUT, |x| {
             feed_forward(x, params.feed_forward, sites)
@@ -178,6 +205,28 @@ fn attend(
         weights = weights * mask.permute([0, 3, 1, 2]); // [B, H, N, M]
     }
     weights.matmul(values).swap_dims(1, 2).reshape([rows, d_model]) // [B*N, D]
+}
+
+/// The formula of [`super::sparse_attention`] with one row per pair: gathers, segment maxima and sums.
+fn attend_lists(qkv: Tensor<2>, lists: &PairLists, n_heads: usize, site: Site) -> Tensor<2> {
+    let ([_, width], pairs, indices) = (qkv.dims(), lists.n_pairs(), lists.indices());
+    let (d, device) = (width / 3, qkv.device());
+    let d_head = d / n_heads;
+    let [q, k, v] = split_columns(qkv);
+    let q = q.select(0, indices.query.clone()); // [pairs, D]
+    let k = k.select(0, indices.key.clone());
+    let v = v.select(0, indices.key.clone());
+    let scores = (q * k).reshape([pairs * n_heads, d_head]).sum_dim(1).reshape([pairs, n_heads]);
+    let scores = scores * (1.0 / (d_head as f64).sqrt());
+    let top = indices.segment_max(scores.clone().detach());
+    let weights = (scores - top).exp();
+    let total = indices.segment_sum(weights.clone()).select(0, indices.query.clone());
+    let mut weights = weights / total;
+    if site.is_on() {
+        weights = weights * site.mask([pairs, n_heads], &device);
+    }
+    let weighted = v.reshape([pairs, n_heads, d_head]) * weights.reshape([pairs, n_heads, 1]);
+    indices.segment_sum(weighted.reshape([pairs, d]))
 }
 
 fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {

@@ -1,5 +1,6 @@
 //! The fused kernels against their plain twins: values and every gradient, over random shapes, masks and dropout.
 
+use burn::tensor::Device;
 use pace_model::kernel::{self, Masks, plain};
 use proptest::prelude::{ProptestConfig, proptest};
 
@@ -28,6 +29,22 @@ proptest! {
             let f = if fused { kernel::cross_attention } else { plain::cross_attention };
             f(q, kv, bias, case.batch, case.n_heads, case.dropout())
         });
+        run(true).assert_close(&run(false));
+    }
+
+    /// One or two queries and nothing to differentiate: the path of generation.
+    #[test]
+    fn single_queries(case in Case::any(), few in 1_usize..=2) {
+        let run = |fused: bool| {
+            let mut draw = case.draw();
+            draw.device = Device::flex();
+            let q = draw.constant([case.batch * few, case.d], 2.0);
+            let kv = draw.constant([case.batch * case.m, 2 * case.d], 2.0);
+            let bias = (case.hidden % 4 > 0).then(|| draw.bias([case.batch, few, case.m]));
+            let f = if fused { kernel::cross_attention } else { plain::cross_attention };
+            let out = f(q, kv, bias, case.batch, case.n_heads, case.dropout());
+            Outcome(vec![("output".to_owned(), out.into_data().try_to_vec::<f32>().unwrap())])
+        };
         run(true).assert_close(&run(false));
     }
 

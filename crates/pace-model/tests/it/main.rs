@@ -13,6 +13,8 @@ mod kernel_backend;
 mod kernel_case;
 #[cfg(feature = "flex")]
 mod kernel_edge;
+#[cfg(feature = "flex")]
+mod kernel_sparse;
 mod laws;
 mod objective;
 mod pace;

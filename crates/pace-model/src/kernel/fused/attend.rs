@@ -227,7 +227,8 @@ impl Geometry<'_> {
 pub(crate) struct Scratch {
     heads: heads::Scratch,
     allowed: Vec<usize>,
-    slope: Vec<f32>,
+    /// The gradients of one row's weights.
+    pub(crate) slope: Vec<f32>,
 }
 
 multiversion! {

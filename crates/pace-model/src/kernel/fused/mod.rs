@@ -2,18 +2,22 @@
 //!
 //! From the outside in: [`ops`] are the operations as Burn sees them and [`lift`] the seam to it; [`stack`] spreads a batch
 //! over threads; [`sublayer`] is the mathematics of a block; [`parts`] are attention and add-and-norm by themselves;
-//! [`attend`] chooses between [`lanes`] and [`heads`]; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their
+//! [`attend`] chooses between [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves
+//! single queries, both by [`pairwise`]; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their
 //! memory.
 
 mod attend;
+mod direct;
 mod heads;
 mod lanes;
 pub(super) mod lift;
 mod linear;
 pub(super) mod ops;
+mod pairwise;
 pub(super) mod parts;
 mod pool;
 mod rows;
 mod simd;
+pub(super) mod sparse;
 mod stack;
 mod sublayer;

@@ -1,13 +1,18 @@
 //! The fused operations with their gradients, as Burn sees them.
 
+use std::sync::Arc;
+
 use burn::backend::TensorMetadata;
 use burn::tensor::Tensor;
 
 use super::lift::{Input, Op, Primitive, primitive, run, values};
 use super::parts::{AttentionShape, Normed, Packed, add_norm, add_norm_grad};
+use super::pool::Buffer;
+use super::sparse::SparseShape;
 use super::stack::{Stack, Tape};
-use super::sublayer::{Frame, Kind};
+use super::sublayer::{Frame, Kind, Own};
 use crate::kernel::dropout::Site;
+use crate::kernel::pairs::Lists;
 use crate::kernel::params::BlockConfig;
 
 /// Attention on packed projections; inputs qkv, or q and kv.
@@ -26,8 +31,14 @@ impl AttentionOp {
 impl Op for AttentionOp {
     type Kept = Vec<Vec<f32>>;
 
-    fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Self::Kept) {
-        let (y, weights) = self.shape.forward(self.packed(inputs), self.bias.as_ref().map(values));
+    fn forward(&self, inputs: &[Primitive], keep: bool) -> (Primitive, Self::Kept) {
+        let bias = self.bias.as_ref().map(values);
+        let (y, weights) = match self.packed(inputs) {
+            Packed { q, kv: Some(kv) } if !keep && self.shape.is_direct() => {
+                (self.shape.forward_direct(q, kv, bias), Vec::new())
+            }
+            packed => self.shape.forward(packed, bias),
+        };
         (primitive(y, [self.shape.batch * self.shape.n, self.shape.d]), weights)
     }
 
@@ -36,6 +47,27 @@ impl Op for AttentionOp {
         let (dq, dkv) = self.shape.backward(self.packed(inputs), bias, kept, values(&dy));
         let grads = [Some(dq), dkv].into_iter().flatten();
         grads.zip(inputs).map(|(grad, input)| primitive(grad, input.shape())).collect()
+    }
+}
+
+/// Attention along lists of keys; input qkv.
+#[derive(Clone, Debug)]
+pub(crate) struct SparseOp {
+    pub(crate) lists: Arc<Lists>,
+    pub(crate) shape: SparseShape,
+}
+
+impl Op for SparseOp {
+    type Kept = Vec<Buffer>;
+
+    fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Self::Kept) {
+        let (y, weights) = self.shape.forward(&self.lists, values(&inputs[0]));
+        (primitive(y, [self.lists.n_rows(), self.shape.d]), weights)
+    }
+
+    fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
+        let dqkv = self.shape.backward(&self.lists, values(&inputs[0]), kept, values(&dy));
+        vec![primitive(dqkv, inputs[0].shape())]
     }
 }
 
@@ -64,6 +96,15 @@ impl Op for AddNormOp {
     }
 }
 
+/// Who attends to whom in the self-attention of a stack.
+#[derive(Clone, Debug)]
+pub(crate) enum OwnPairs {
+    /// An attention bias, [B, N, N].
+    Bias(Primitive),
+    /// Lists of keys over packed rows.
+    Lists(Arc<Lists>),
+}
+
 /// A stack of blocks; inputs x, the memory if it has one, then all parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct StackOp {
@@ -72,8 +113,7 @@ pub(crate) struct StackOp {
     /// Number of the first block, which numbers the dropout sites.
     pub(crate) first_layer: usize,
     pub(crate) config: BlockConfig,
-    /// [B, N, N].
-    pub(crate) own_bias: Primitive,
+    pub(crate) own: OwnPairs,
     /// [B, N, M].
     pub(crate) memory_bias: Option<Primitive>,
 }
@@ -97,8 +137,11 @@ impl StackOp {
     }
 
     fn stack<'a>(&'a self, inputs: &'a [Primitive], memory: &[f32], params: &[&'a [f32]]) -> Stack<'a> {
-        let shape = self.own_bias.shape();
-        let (batch, n, d) = (shape[0], shape[1], inputs[0].shape()[1]);
+        let d = inputs[0].shape()[1];
+        let (batch, n, own) = match &self.own {
+            OwnPairs::Bias(bias) => (bias.shape()[0], bias.shape()[1], Own::Bias(values(bias))),
+            OwnPairs::Lists(lists) => (lists.n_rows(), 1, Own::Lists(lists)),
+        };
         let frame = Frame {
             n,
             m: memory.len() / (batch * d),
@@ -107,7 +150,7 @@ impl StackOp {
             epsilon: self.config.epsilon as f32,
             norm: self.config.norm,
             dropout: self.config.dropout,
-            own_bias: values(&self.own_bias),
+            own,
             memory_bias: self.memory_bias.as_ref().map(values),
         };
         Stack::new(frame, self.layer, self.first_layer, params, batch)

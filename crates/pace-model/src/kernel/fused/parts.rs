@@ -3,6 +3,7 @@
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice, ParallelSliceMut};
 
 use super::attend::{Geometry, Grads, Order, Rows, Scratch};
+use super::direct;
 use super::pool::Buffer;
 use super::rows;
 use super::stack::{Cut, map_groups};
@@ -63,6 +64,25 @@ impl AttentionShape {
             g.order.arrange(&data[g.first * width..][..g.graphs * width], self.d, self.n_heads)
         };
         Part { q: take(packed.q, self.n), kv: packed.kv.map(|kv| take(kv, self.m)) }
+    }
+
+    /// Whether the attention from `q` to `kv` has too few queries to rearrange anything for.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.n <= direct::MAX_QUERIES
+    }
+
+    /// Attention from q [B*N, D] to kv [B*M, 2D] without anything kept for backward.
+    pub(crate) fn forward_direct(&self, q: &[f32], kv: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
+        let (n, m, d) = (self.n, self.m, self.d);
+        let parts = map_groups(self.batch, self.cut(), |block| {
+            let g = Geometry { order: Order::Heads, ..self.geometry(bias, block.first, block.graphs) };
+            let part = |offset| Rows { data: &kv[block.first * m * 2 * d..], stride: 2 * d, offset };
+            let q = Rows { data: &q[block.first * n * d..], stride: d, offset: 0 };
+            let mut out = vec![0.0; block.graphs * n * d];
+            direct::forward(&g, [q, part(0), part(d)], &mut out);
+            out
+        });
+        parts.concat()
     }
 
     /// Attention of the whole batch, [B*N, D], and the weights per group.

@@ -1,25 +1,46 @@
 //! Buffers that outlive a step: fresh memory costs a page fault and a zeroing per 4 kB, which on small graphs is a sixth of a
 //! training step, and the next step needs the same sizes again.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
 /// Numbers kept at most, over all sizes: 256 MB. What comes back beyond it is freed.
 const MAX_KEPT: usize = 64 << 20;
 
-/// Buffers waiting for the next user, by length.
+/// Buffers waiting for the next user, by size class.
 #[derive(Default)]
 struct Free {
-    by_len: HashMap<usize, Vec<Vec<f32>>>,
+    by_len: BTreeMap<usize, Vec<Vec<f32>>>,
     kept: usize,
+}
+
+impl Free {
+    /// A buffer of this class, or of one half as large again: without the loan, the sizes of many steps would gather until
+    /// the pool is full, and be thrown away together.
+    fn take(&mut self, class: usize) -> Option<Vec<f32>> {
+        let values = self.by_len.range_mut(class..=class + class / 2).find_map(|(_, buffers)| buffers.pop())?;
+        self.kept -= values.len();
+        Some(values)
+    }
 }
 
 static FREE: Mutex<Option<Free>> = Mutex::new(None);
 
 /// A slice of numbers on loan from the pool; it goes back when dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Buffer(Vec<f32>);
+pub(crate) struct Buffer {
+    /// Of the size class of `len` or larger.
+    values: Vec<f32>,
+    len: usize,
+}
+
+/// The length a buffer of `len` numbers really has. Packed batches differ in size from step to step: large buffers come in
+/// four sizes per power of two, so that they still find each other's memory.
+fn size_class(len: usize) -> usize {
+    const EXACT: usize = 1 << 12;
+    if len <= EXACT { len } else { len.next_multiple_of(len.next_power_of_two() / 8) }
+}
 
 impl Buffer {
     /// A buffer whose content is whatever its last user left: for those who overwrite all of it.
@@ -30,13 +51,8 @@ impl Buffer {
         // A poisoned lock means a panic elsewhere; the free list itself is always whole.
         let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let free = free.get_or_insert_default();
-        match free.by_len.get_mut(&len).and_then(Vec::pop) {
-            Some(buffer) => {
-                free.kept -= len;
-                Self(buffer)
-            }
-            None => Self(vec![0.0; len]),
-        }
+        let class = size_class(len);
+        Self { values: free.take(class).unwrap_or_else(|| vec![0.0; class]), len }
     }
 
     /// A buffer of zeros.
@@ -56,7 +72,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let len = self.0.len();
+        let len = self.values.len();
         if len == 0 {
             return;
         }
@@ -68,7 +84,7 @@ impl Drop for Buffer {
         }
         if len <= MAX_KEPT {
             free.kept += len;
-            free.by_len.entry(len).or_default().push(std::mem::take(&mut self.0));
+            free.by_len.entry(len).or_default().push(std::mem::take(&mut self.values));
         }
     }
 }
@@ -77,13 +93,13 @@ impl Deref for Buffer {
     type Target = [f32];
 
     fn deref(&self) -> &[f32] {
-        &self.0
+        &self.values[..self.len]
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [f32] {
-        &mut self.0
+        &mut self.values[..self.len]
     }
 }
 

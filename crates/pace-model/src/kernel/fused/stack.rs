@@ -4,14 +4,13 @@
 //! The cut depends on shapes alone and the partial weight gradients are added in the order of the groups, so results do not
 //! depend on the number of threads or on who was faster.
 
-use rayon::prelude::{
-    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator, ParallelSliceMut,
-};
+use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::attend::Scratch;
 use super::pool::Buffer;
 use super::rows;
-use super::sublayer::{Block, Frame, Kind, Saved, Sublayer};
+use super::sparse;
+use super::sublayer::{Block, Frame, Kind, Own, Saved, Sublayer};
 
 /// Rows of activations that are taken through the stack together.
 const BLOCK_ROWS: usize = 256;
@@ -23,7 +22,7 @@ const MAX_GROUPS: usize = 32;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cut {
     pub(crate) group: usize,
-    block: usize,
+    pub(crate) block: usize,
 }
 
 impl Cut {
@@ -41,12 +40,14 @@ impl Cut {
         Self { group, block: group.div_ceil(blocks).max(1) }
     }
 
-    /// The blocks of group number `group`, which has `graphs` graphs.
-    fn blocks(self, group: usize, graphs: usize) -> impl Iterator<Item = (usize, Block)> {
-        let start = group * self.group;
-        (0..graphs)
-            .step_by(self.block)
-            .map(move |at| (at, Block { first: start + at, graphs: self.block.min(graphs - at) }))
+    /// The blocks of every group of a batch of so many graphs.
+    fn groups(self, batch: usize) -> Vec<Vec<Block>> {
+        let blocks = |start: usize| {
+            let end = batch.min(start + self.group);
+            let block = |first: usize| Block { first, graphs: self.block.min(end - first) };
+            (start..end).step_by(self.block).map(block).collect()
+        };
+        (0..batch).step_by(self.group).map(blocks).collect()
     }
 }
 
@@ -66,7 +67,8 @@ pub(crate) struct StackGrads {
 pub(crate) struct Stack<'a> {
     frame: Frame<'a>,
     sublayers: Vec<Sublayer<'a>>,
-    cut: Cut,
+    /// The blocks of every group, in order and without gaps.
+    groups: Vec<Vec<Block>>,
 }
 
 impl<'a> Stack<'a> {
@@ -90,17 +92,22 @@ impl<'a> Stack<'a> {
         }
         let sublayers = parts.into_par_iter().map(|(kind, number, own)| Sublayer::new(kind, number, own, &frame));
         let sublayers: Vec<_> = sublayers.collect();
-        Self { frame, sublayers, cut: Cut::new(batch, frame.n, frame.d) }
+        let groups = match frame.own {
+            Own::Bias(_) => Cut::new(batch, frame.n, frame.d).groups(batch),
+            Own::Lists(lists) => sparse::groups(lists, frame.d),
+        };
+        Self { frame, sublayers, groups }
     }
 
     /// x [B*N, D], memory [B*M, D] -> y [B*N, D] and, if `keep`, what backward needs.
     pub(crate) fn forward(&self, x: &[f32], memory: &[f32], keep: bool) -> (Vec<f32>, Tape) {
         let (x_width, memory_width) = (self.frame.n * self.frame.d, self.frame.m * self.frame.d);
         let mut y = vec![0.0; x.len()];
-        let run = |(group, y): (usize, &mut [f32])| {
+        let run = |(group, y): (&Vec<Block>, &mut [f32])| {
             let mut scratch = Scratch::default();
             let mut tape = Vec::new();
-            for (at, block) in self.cut.blocks(group, y.len() / x_width) {
+            for &block in group {
+                let at = block.first - group[0].first;
                 let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
                 let mut h = Buffer::copy_of(&x[block.first * x_width..][..block.graphs * x_width]);
                 let mut kept = Vec::new();
@@ -116,7 +123,8 @@ impl<'a> Stack<'a> {
             }
             tape
         };
-        let tape = y.par_chunks_mut(self.cut.group * x_width).enumerate().map(run).collect();
+        let parts = by_group(&mut y, &self.groups, x_width);
+        let tape = self.groups.par_iter().zip(parts).map(run).collect();
         (y, tape)
     }
 
@@ -125,18 +133,17 @@ impl<'a> Stack<'a> {
         let (x_width, memory_width) = (self.frame.n * self.frame.d, self.frame.m * self.frame.d);
         let mut x = vec![0.0; dy.len()];
         let mut dmemory = vec![0.0; memory.len()];
-        // Chunks of at least 1, so that a stack without a memory still has one (empty) part per group.
-        let mut memory_parts: Vec<&mut [f32]> = dmemory.chunks_mut((self.cut.group * memory_width).max(1)).collect();
-        memory_parts.resize_with(tape.len(), Default::default);
-        let parts: Vec<_> = x
-            .par_chunks_mut(self.cut.group * x_width)
+        let memory_parts = by_group(&mut dmemory, &self.groups, memory_width);
+        let parts: Vec<_> = by_group(&mut x, &self.groups, x_width)
+            .into_par_iter()
             .zip(memory_parts)
             .zip(tape)
-            .enumerate()
-            .map(|(group, ((dx, dmemory), tape))| {
+            .zip(&self.groups)
+            .map(|(((dx, dmemory), tape), group)| {
                 let mut scratch = Scratch::default();
                 let mut grads: Vec<_> = self.sublayers.iter().map(Sublayer::zero_grads).collect();
-                for ((at, block), kept) in self.cut.blocks(group, dx.len() / x_width).zip(tape) {
+                for (&block, kept) in group.iter().zip(tape) {
+                    let at = block.first - group[0].first;
                     let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
                     let dmemory = &mut dmemory[at * memory_width..][..block.graphs * memory_width];
                     let mut dh = Buffer::copy_of(&dy[block.first * x_width..][..block.graphs * x_width]);
@@ -165,6 +172,17 @@ impl<'a> Stack<'a> {
         let totals: Vec<_> = self.sublayers.par_iter().enumerate().map(total).collect();
         totals.into_iter().flatten().collect()
     }
+}
+
+/// Cuts a buffer of `width` numbers per graph into the parts of the groups.
+pub(crate) fn by_group<'m>(mut values: &'m mut [f32], groups: &[Vec<Block>], width: usize) -> Vec<&'m mut [f32]> {
+    let part = |group: &Vec<Block>| {
+        let graphs: usize = group.iter().map(|block| block.graphs).sum();
+        let (part, rest) = std::mem::take(&mut values).split_at_mut(graphs * width);
+        values = rest;
+        part
+    };
+    groups.iter().map(part).collect()
 }
 
 /// Runs `f` on every group of a batch cut by [`Cut`], in parallel, keeping the order of the results.

@@ -7,7 +7,9 @@ use super::attend::{Geometry, Grads, Order, Rows, Scratch};
 use super::linear::{Into, add_weight_grad, input_grad, linear};
 use super::pool::Buffer;
 use super::rows;
+use super::sparse::{self, Sparse};
 use crate::kernel::dropout::{Dropout, Site};
+use crate::kernel::pairs::Lists;
 use crate::kernel::params::{NormPlacement, site};
 
 /// Which function the sublayer computes, and so the parameters it has. Every list ends in gamma, beta of the norm.
@@ -59,8 +61,17 @@ pub(crate) struct Frame<'a> {
     pub(crate) epsilon: f32,
     pub(crate) norm: NormPlacement,
     pub(crate) dropout: Dropout,
-    pub(crate) own_bias: &'a [f32],
+    pub(crate) own: Own<'a>,
     pub(crate) memory_bias: Option<&'a [f32]>,
+}
+
+/// Who attends to whom in the self-attention.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Own<'a> {
+    /// An attention bias, [B, N, N].
+    Bias(&'a [f32]),
+    /// Lists of keys over packed rows: every row counts as a graph of N = 1, and a block lies between two seams.
+    Lists(&'a Lists),
 }
 
 /// Consecutive graphs that are computed together.
@@ -98,7 +109,10 @@ impl<'a> Sublayer<'a> {
     /// Arranges the columns of the parameters for the attention kernel that will run.
     pub(crate) fn new(kind: Kind, layer: usize, params: &[&'a [f32]], frame: &Frame<'_>) -> Self {
         let keys = if kind == Kind::CrossAttention { frame.m } else { frame.n };
-        let order = Order::choose(frame.n_heads, frame.n, keys);
+        let order = match frame.own {
+            Own::Bias(_) => Order::choose(frame.n_heads, frame.n, keys),
+            Own::Lists(_) => Order::Heads,
+        };
         let mut params: Vec<Cow<'a, [f32]>> = params.iter().map(|&param| Cow::Borrowed(param)).collect();
         if order == Order::Lanes {
             for (param, carrier) in params.iter_mut().zip(kind.carriers()) {
@@ -149,6 +163,11 @@ impl<'a> Sublayer<'a> {
 
     fn geometry<'f>(&self, frame: &Frame<'f>, block: Block) -> Geometry<'f> {
         let cross = self.kind == Kind::CrossAttention;
+        let bias = match frame.own {
+            _ if cross => frame.memory_bias,
+            Own::Bias(bias) => Some(bias),
+            Own::Lists(_) => None,
+        };
         Geometry {
             first: block.first,
             graphs: block.graphs,
@@ -157,9 +176,24 @@ impl<'a> Sublayer<'a> {
             d: frame.d,
             n_heads: frame.n_heads,
             scale: 1.0 / ((frame.d / frame.n_heads) as f32).sqrt(),
-            bias: if cross { frame.memory_bias } else { Some(frame.own_bias) },
+            bias,
             site: self.site(frame, if cross { site::CROSS_WEIGHTS } else { site::SELF_WEIGHTS }),
             order: self.order,
+        }
+    }
+
+    /// The attention along lists, if this sublayer is that.
+    fn sparse<'f>(&self, frame: &Frame<'f>, block: Block) -> Option<Sparse<'f>> {
+        match (self.kind, frame.own) {
+            (Kind::SelfAttention, Own::Lists(lists)) => Some(Sparse {
+                lists,
+                first: block.first,
+                rows: block.graphs,
+                d: frame.d,
+                n_heads: frame.n_heads,
+                site: self.site(frame, site::SELF_WEIGHTS),
+            }),
+            _ => None,
         }
     }
 
@@ -253,14 +287,21 @@ impl<'a> Sublayer<'a> {
             saved.first = hidden;
             return (y, saved);
         }
-        let geometry = self.geometry(frame, block);
         saved.first = linear(x, rows, &p[0], &p[1]);
         if self.kind == Kind::CrossAttention {
             saved.second = linear(memory, block.graphs * frame.m, &p[2], &p[3]);
         }
-        let mut weights = Buffer::stale(geometry.n_weights());
         let mut heads = Buffer::stale(rows * frame.d);
-        geometry.forward(self.packed(&saved, frame.d), &mut weights, &mut heads, scratch);
+        let weights = if let Some(lists) = self.sparse(frame, block) {
+            let mut weights = Buffer::stale(lists.n_weights());
+            sparse::forward(&lists, &saved.first, &mut weights, &mut heads);
+            weights
+        } else {
+            let geometry = self.geometry(frame, block);
+            let mut weights = Buffer::stale(geometry.n_weights());
+            geometry.forward(self.packed(&saved, frame.d), &mut weights, &mut heads, scratch);
+            weights
+        };
         let (wo, bo) = self.output_params();
         let y = linear(&heads, rows, wo, bo);
         (saved.weights, saved.heads) = (weights, heads);
@@ -294,6 +335,10 @@ impl<'a> Sublayer<'a> {
         let dfirst = if self.kind == Kind::FeedForward {
             rows::relu_dropped_grad(&mut dinner, inner, self.site(frame, site::HIDDEN));
             dinner
+        } else if let Some(lists) = self.sparse(frame, block) {
+            let mut dfirst = Buffer::stale(saved.first.len());
+            sparse::backward(&lists, &saved.first, &saved.weights, &dinner, &mut dfirst, &mut scratch.slope);
+            dfirst
         } else {
             let mut dfirst = Buffer::stale(saved.first.len());
             let mut dsecond = Buffer::stale(saved.second.len());

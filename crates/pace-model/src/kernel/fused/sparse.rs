@@ -1,0 +1,237 @@
+//! Attention along lists of keys, on rows between two seams of the lists: a gather, never a copy.
+//!
+//! Columns keep their usual order (head, position in head). A pair costs H short products, so that the work is in
+//! proportion to the pairs; on trees it is a few percent of the linear maps around it.
+
+use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::pairwise::{add_scaled, dots, softmax, softmax_grad};
+use super::pool::Buffer;
+use super::simd::multiversion;
+use super::stack::{Cut, by_group};
+use super::sublayer::Block;
+use crate::kernel::dropout::Site;
+use crate::kernel::pairs::Lists;
+
+/// Sizes, lists and dropout of the attention of one block of rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Sparse<'a> {
+    pub(crate) lists: &'a Lists,
+    /// First row of the block, a seam of the lists; dropout counts from the first pair of all.
+    pub(crate) first: usize,
+    pub(crate) rows: usize,
+    pub(crate) d: usize,
+    pub(crate) n_heads: usize,
+    pub(crate) site: Site,
+}
+
+impl Sparse<'_> {
+    /// How many weights forward keeps: [pairs of the block, H].
+    pub(crate) fn n_weights(&self) -> usize {
+        (self.lists.pair(self.first + self.rows) - self.lists.pair(self.first)) * self.n_heads
+    }
+
+    /// 1 / sqrt(D/H).
+    #[inline(always)]
+    fn scale(&self) -> f32 {
+        1.0 / ((self.d / self.n_heads) as f32).sqrt()
+    }
+
+    /// Rows of the block that a row of the block reads, and the place of their weights among those of the block.
+    #[inline(always)]
+    fn keys(&self, row: usize) -> (&[u32], usize) {
+        let pair = self.lists.pair(self.first + row);
+        (self.lists.keys(self.first + row), (pair - self.lists.pair(self.first)) * self.n_heads)
+    }
+}
+
+/// The groups of blocks of packed rows: as even as the seams allow, each between two of them.
+///
+/// The lists and D alone decide, not the number of threads.
+pub(crate) fn groups(lists: &Lists, d: usize) -> Vec<Vec<Block>> {
+    let rows = lists.n_rows();
+    let cut = Cut::new(rows, 1, d);
+    let mut groups = vec![Vec::new(); rows.div_ceil(cut.group)];
+    for seam in lists.seams().windows(2) {
+        let (first, end) = (seam[0] as usize, seam[1] as usize);
+        let blocks = &mut groups[(first + end) / 2 / cut.group];
+        match blocks.last_mut() {
+            Some(Block { graphs, .. }) if *graphs + (end - first) / 2 <= cut.block => *graphs += end - first,
+            _ => blocks.push(Block { first, graphs: end - first }),
+        }
+    }
+    groups.retain(|blocks| !blocks.is_empty());
+    groups
+}
+
+/// The sizes of attention by itself, over all rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SparseShape {
+    pub(crate) d: usize,
+    pub(crate) n_heads: usize,
+    pub(crate) site: Site,
+}
+
+impl SparseShape {
+    fn block<'a>(&self, lists: &'a Lists, group: &[Block]) -> Sparse<'a> {
+        let rows = group.iter().map(|block| block.graphs).sum();
+        let Self { d, n_heads, site } = *self;
+        Sparse { lists, first: group[0].first, rows, d, n_heads, site }
+    }
+
+    /// qkv [T, 3D] -> [T, D], and the weights per group.
+    pub(crate) fn forward(&self, lists: &Lists, qkv: &[f32]) -> (Vec<f32>, Vec<Buffer>) {
+        let (d, groups) = (self.d, groups(lists, 0));
+        let mut out = vec![0.0; lists.n_rows() * d];
+        let parts = groups.par_iter().zip(by_group(&mut out, &groups, d));
+        let weights = parts.map(|(group, out)| {
+            let s = self.block(lists, group);
+            let mut weights = Buffer::stale(s.n_weights());
+            forward(&s, &qkv[s.first * 3 * d..][..s.rows * 3 * d], &mut weights, out);
+            weights
+        });
+        let weights = weights.collect();
+        (out, weights)
+    }
+
+    /// The gradient of qkv, [T, 3D].
+    pub(crate) fn backward(&self, lists: &Lists, qkv: &[f32], weights: &[Buffer], dout: &[f32]) -> Vec<f32> {
+        let (d, groups) = (self.d, groups(lists, 0));
+        let mut dqkv = vec![0.0; qkv.len()];
+        let parts = groups.par_iter().zip(weights).zip(by_group(&mut dqkv, &groups, 3 * d));
+        parts.for_each(|((group, weights), dqkv)| {
+            let s = self.block(lists, group);
+            let (qkv, dout) = (&qkv[s.first * 3 * d..][..s.rows * 3 * d], &dout[s.first * d..][..s.rows * d]);
+            backward(&s, qkv, weights, dout, dqkv, &mut Vec::new());
+        });
+        dqkv
+    }
+}
+
+multiversion! {
+    /// Forward. `qkv` [rows, 3D] -> `out` [rows, D]; `weights` [pairs, H] receives the softmax, negated where dropout drops
+    /// it, so that backward reads both from one number.
+    fn forward(s: &Sparse<'_>, qkv: &[f32], weights: &mut [f32], out: &mut [f32]) = forward_body
+}
+
+#[inline(always)]
+fn forward_body<const FMA: bool>(s: &Sparse<'_>, qkv: &[f32], weights: &mut [f32], out: &mut [f32]) {
+    // With the sizes known, a head stays in registers.
+    match (s.d / s.n_heads, s.n_heads) {
+        (32, 8) => forward_of::<FMA>(s, [32, 8], qkv, weights, out),
+        (d_head, n_heads) => forward_of::<FMA>(s, [d_head, n_heads], qkv, weights, out),
+    }
+}
+
+#[inline(always)]
+fn forward_of<const FMA: bool>(
+    s: &Sparse<'_>,
+    [d_head, n_heads]: [usize; 2],
+    qkv: &[f32],
+    weights: &mut [f32],
+    out: &mut [f32],
+) {
+    let (d, scale) = (d_head * n_heads, s.scale());
+    for row in 0..s.rows {
+        let (keys, at) = s.keys(row);
+        let q = &qkv[row * 3 * d..][..d];
+        let w = &mut weights[at..at + keys.len() * n_heads];
+        let out = &mut out[row * d..(row + 1) * d];
+        out.fill(0.0);
+        for (&key, w) in keys.iter().zip(w.chunks_exact_mut(n_heads)) {
+            let k = part(qkv, key as usize - s.first, 1, d);
+            dots::<FMA>(w, q, k, d_head, scale);
+        }
+        softmax::<FMA>(w, n_heads);
+        if s.site.is_on() {
+            let index = (s.lists.pair(s.first + row) * n_heads) as u32;
+            for (offset, w) in w.iter_mut().enumerate() {
+                *w = if s.site.keep(index.wrapping_add(offset as u32)) { *w } else { -*w };
+            }
+        }
+        for (&key, w) in keys.iter().zip(w.chunks_exact(n_heads)) {
+            let v = part(qkv, key as usize - s.first, 2, d);
+            add_scaled::<FMA>(out, w, v, d_head, |w| kept(w, &s.site));
+        }
+    }
+}
+
+multiversion! {
+    /// Backward, from the weights [`forward`] kept: `dout` [rows, D] -> `dqkv` [rows, 3D], overwritten.
+    ///
+    /// With dw_k = dout V_k where dropout keeps k, else 0: ds_k = w_k (dw_k - sum_j w_j dw_j) / sqrt(D/H);
+    /// dQ_q = sum_k ds_k K_k, and to each key dK_k += ds_k Q_q, dV_k += drop(w_k) dout_q, in the order of the queries.
+    fn backward(
+        s: &Sparse<'_>,
+        qkv: &[f32],
+        weights: &[f32],
+        dout: &[f32],
+        dqkv: &mut [f32],
+        slope: &mut Vec<f32>,
+    ) = backward_body
+}
+
+#[inline(always)]
+fn backward_body<const FMA: bool>(
+    s: &Sparse<'_>,
+    qkv: &[f32],
+    weights: &[f32],
+    dout: &[f32],
+    dqkv: &mut [f32],
+    slope: &mut Vec<f32>,
+) {
+    match (s.d / s.n_heads, s.n_heads) {
+        (32, 8) => backward_of::<FMA>(s, [32, 8], qkv, weights, dout, dqkv, slope),
+        (d_head, n_heads) => backward_of::<FMA>(s, [d_head, n_heads], qkv, weights, dout, dqkv, slope),
+    }
+}
+
+#[inline(always)]
+fn backward_of<const FMA: bool>(
+    s: &Sparse<'_>,
+    [d_head, n_heads]: [usize; 2],
+    qkv: &[f32],
+    weights: &[f32],
+    dout: &[f32],
+    dqkv: &mut [f32],
+    slope: &mut Vec<f32>,
+) {
+    let (d, scale) = (d_head * n_heads, s.scale());
+    dqkv.fill(0.0);
+    for row in 0..s.rows {
+        let (keys, at) = s.keys(row);
+        let q = &qkv[row * 3 * d..][..d];
+        let w = &weights[at..at + keys.len() * n_heads];
+        let dout = &dout[row * d..(row + 1) * d];
+        slope.clear();
+        slope.resize(w.len(), 0.0);
+        for (&key, dw) in keys.iter().zip(slope.chunks_exact_mut(n_heads)) {
+            dots::<FMA>(dw, dout, part(qkv, key as usize - s.first, 2, d), d_head, 1.0);
+        }
+        softmax_grad::<FMA>(slope, w, n_heads, if s.site.is_on() { s.site.scale } else { 1.0 }, scale);
+        let lists = keys.iter().zip(w.chunks_exact(n_heads)).zip(slope.chunks_exact(n_heads));
+        for ((&key, w), ds) in lists {
+            let key = key as usize - s.first;
+            add_scaled::<FMA>(&mut dqkv[row * 3 * d..][..d], ds, part(qkv, key, 1, d), d_head, |ds| ds);
+            let (dk, dv) = dqkv[key * 3 * d + d..][..2 * d].split_at_mut(d);
+            add_scaled::<FMA>(dk, ds, q, d_head, |ds| ds);
+            add_scaled::<FMA>(dv, w, dout, d_head, |w| kept(w, &s.site));
+        }
+    }
+}
+
+/// Queries (0), keys (1) or values (2) of a row of the packed projection.
+#[inline(always)]
+fn part(qkv: &[f32], row: usize, part: usize, d: usize) -> &[f32] {
+    &qkv[(3 * row + part) * d..][..d]
+}
+
+/// What dropout makes of a signed weight.
+#[inline(always)]
+fn kept(w: f32, site: &Site) -> f32 {
+    match (w > 0.0, site.is_on()) {
+        (true, true) => w * site.scale,
+        (true, false) => w,
+        (false, _) => 0.0,
+    }
+}

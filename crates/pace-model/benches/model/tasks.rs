@@ -152,7 +152,7 @@ impl Source for Trees {
         batch.train(seed)
     }
     fn fresh(&self, start: usize, size: usize, device: &Device) -> AstBatch {
-        let table = AstTable::new(&self.asts[start..start + size], self.table.layout().clone()).expect("trees");
+        let table = AstTable::new(&self.asts[start..start + size], *self.table.layout()).expect("trees");
         table.batch(&(0..size).collect::<Vec<_>>(), device)
     }
 }

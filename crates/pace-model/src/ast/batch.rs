@@ -37,7 +37,6 @@ pub struct AstBatch {
 
 /// The mask of a batch, by its [`Packing`].
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one per batch")]
 pub enum AstAttention {
     /// Padded: added to the scores, [B, N, N], query before key. Padding sees itself.
     Dense(Tensor<3>),

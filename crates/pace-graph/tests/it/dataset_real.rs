@@ -6,6 +6,7 @@ use pace_graph::dataset::{
     Bn, DartsArchs, DartsCell, DartsPairs, DataDir, DatasetFormat, Genotype, Na, Nas101Accuracy, Nas101Table, bn_line,
     na_line, nas101_hash, write_nas101_table,
 };
+use pace_graph::enumerate::Nas101Space;
 use pace_graph::{Error, split_reference};
 
 /// The data folder if it has the file; else says why the test does nothing.
@@ -96,6 +97,12 @@ fn nas101_table_is_whole_and_hashes_match() -> Result<(), Error> {
     let mut original = Vec::new();
     dir.open("nasbench101", file)?.read_to_end(&mut original).expect("readable");
     assert!(written == original, "the writer gives back the very bytes of the file");
+
+    // The table and the enumeration are the same set, cell by cell, under our canonical form.
+    let space = Nas101Space::enumerate();
+    let mut indices: Vec<usize> = cells.iter().map(|cell| space.index_of(&cell.dag).expect("a cell")).collect();
+    indices.sort_unstable();
+    assert!(indices.iter().copied().eq(0..space.len()), "every row is one cell, and every cell has one row");
     Ok(())
 }
 

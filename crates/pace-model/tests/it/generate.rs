@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::setting::test_device;
 use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -30,7 +31,7 @@ fn sample(sampler: &dyn Sampler, n: usize, seed: u64) -> Vec<Dag> {
 }
 
 fn vae(config: &VaeConfig, spec: &DagSpec, seed: u64) -> Vae<Pace, PaceDecoder> {
-    config.init(spec, seed, &Device::flex())
+    config.init(spec, seed, &test_device())
 }
 
 fn decode(vae: &Vae<Pace, PaceDecoder>, z: Tensor<2>, options: &DecodeOptions) -> Vec<Dag> {
@@ -49,7 +50,7 @@ fn trees() -> DagSpec {
 
 /// The cached steps give the vectors of teacher forcing.
 fn check_replay(name: &str, config: &VaeConfig, spec: &DagSpec, dags: &[Dag]) {
-    let device = Device::flex();
+    let device = test_device();
     let vae = vae(&stored(config.clone()), spec, 5);
     let shared = vae.encoder().embedding();
     let z = latents(dags.len(), config.d_latent, 1.0, 9, &device);
@@ -113,13 +114,13 @@ fn attention_to_descendants_cannot_be_decoded() {
     let mut config = VaeConfig::paper();
     config.encoder.attention = Attention::Masked(MaskRule::AST);
     let vae = vae(&config, &DagSpec::na(), 0);
-    decode(&vae, latents(1, 64, 1.0, 0, &Device::flex()), &DecodeOptions::default());
+    decode(&vae, latents(1, 64, 1.0, 0, &test_device()), &DecodeOptions::default());
 }
 
 /// Random weights, random latents, greedy and sampled: everything that comes out is valid.
 fn check_constrained(spec: &DagSpec) {
     const GRAPHS: usize = 2_000;
-    let device = Device::flex();
+    let device = test_device();
     let mut distinct = HashSet::new();
     // A large scale makes confident, mostly absurd models.
     for (seed, scale) in [(0, 1.0), (1, 30.0)] {
@@ -151,7 +152,7 @@ fn constrained_graphs_are_valid() {
     }
     // Few different ones exist.
     let vae = vae(&VaeConfig::paper(), &poor, 0);
-    let dags = decode(&vae, latents(500, 64, 1.0, 0, &Device::flex()), &DecodeOptions::sample(Mode::Constrained, 0));
+    let dags = decode(&vae, latents(500, 64, 1.0, 0, &test_device()), &DecodeOptions::sample(Mode::Constrained, 0));
     assert!(dags.iter().all(|dag| poor.is_valid(dag)));
 }
 
@@ -160,13 +161,13 @@ fn constrained_graphs_are_valid() {
 fn impossible_specs_are_named() {
     let spec = DagSpec { max_nodes: 9, ..DagSpec::darts() };
     let vae = vae(&VaeConfig::paper(), &spec, 0);
-    decode(&vae, latents(1, 64, 1.0, 0, &Device::flex()), &DecodeOptions::greedy(Mode::Constrained));
+    decode(&vae, latents(1, 64, 1.0, 0, &test_device()), &DecodeOptions::greedy(Mode::Constrained));
 }
 
 /// The first and last operations, the sizes and the loose ends of the modes without validity.
 #[test]
 fn every_mode_ends_and_starts_as_the_spec_says() {
-    let device = Device::flex();
+    let device = test_device();
     for spec in [DagSpec::na(), DagSpec::bn(), DagSpec::nas101()] {
         let vae = vae(&VaeConfig::paper(), &spec, 3);
         for mode in [Mode::Free, Mode::Published] {
@@ -189,7 +190,7 @@ fn every_mode_ends_and_starts_as_the_spec_says() {
 
 #[test]
 fn graphs_do_not_depend_on_their_batch() {
-    let device = Device::flex();
+    let device = test_device();
     for (spec, config) in [(DagSpec::nas101(), VaeConfig::paper()), (DagSpec::bn(), VaeConfig::as_published(Task::Bn))]
     {
         let vae = vae(&config, &spec, 1);
@@ -211,7 +212,7 @@ fn graphs_do_not_depend_on_their_batch() {
 #[test]
 fn sampling_varies_and_greedy_does_not() {
     let vae = vae(&VaeConfig::paper(), &DagSpec::na(), 1);
-    let z = latents(1, 64, 1.0, 2, &Device::flex()).repeat_dim(0, 100);
+    let z = latents(1, 64, 1.0, 2, &test_device()).repeat_dim(0, 100);
     let distinct = |choice| {
         let options = DecodeOptions { mode: Mode::Constrained, choice, first: 0 };
         decode(&vae, z.clone(), &options).into_iter().collect::<HashSet<_>>()
@@ -238,7 +239,7 @@ fn all_graphs(n: usize, n_ops: Op) -> Vec<Dag> {
 
 /// Probabilities by the likelihood, and frequencies of `draws` samples, of graphs from one latent vector.
 fn distribution(spec: &DagSpec, mode: Mode, draws: usize, graphs: &[Dag]) -> (Vec<f64>, HashMap<Dag, f64>) {
-    let device = Device::flex();
+    let device = test_device();
     let vae = vae(&stored(VaeConfig::paper()), spec, 11);
     let z = latents(1, 64, 8.0, 3, &device);
     let shared = vae.encoder().embedding();
@@ -287,7 +288,7 @@ fn constrained_parents_have_the_conditional_frequencies() {
 #[test]
 fn published_outputs_may_leave_loose_ends() {
     let vae = vae(&VaeConfig::paper(), &DagSpec::nas101(), 3);
-    let z = latents(300, 64, 3.0, 1, &Device::flex());
+    let z = latents(300, 64, 3.0, 1, &test_device());
     let count = |mode| {
         decode(&vae, z.clone(), &DecodeOptions::sample(mode, 4)).iter().filter(|dag| dag.sinks().count() > 1).count()
     };
@@ -297,7 +298,7 @@ fn published_outputs_may_leave_loose_ends() {
 
 /// Share of graphs that greedy decoding of their own embedding gives back.
 fn reconstructed(vae: &Vae<Pace, PaceDecoder>, table: &DagTable, dags: &[Dag], mode: Mode) -> f64 {
-    let z = vae.embed(&table.whole(&Device::flex()));
+    let z = vae.embed(&table.whole(&test_device()));
     let decoded = decode(vae, z, &DecodeOptions::greedy(mode));
     decoded.iter().zip(dags).filter(|(decoded, dag)| decoded == dag).count() as f64 / dags.len() as f64
 }
@@ -305,7 +306,7 @@ fn reconstructed(vae: &Vae<Pace, PaceDecoder>, table: &DagTable, dags: &[Dag], m
 /// Trains on few graphs until all are reconstructed in each of the modes.
 fn overfit(sampler: &dyn Sampler, n_graphs: usize, modes: &[Mode], max_steps: u64) {
     let start = std::time::Instant::now();
-    let device = Device::flex().autodiff();
+    let device = test_device().autodiff();
     let dags = sample(sampler, n_graphs, 21);
     let mut vae = stored(VaeConfig::paper()).init(&sampler.spec(), 1, &device);
     let table = DagTable::new(&dags, vae.encoder().layout());

@@ -171,7 +171,7 @@ impl<E: DagEncoder> Mlm<E> {
         let count = corrupted.labels.len();
         let logits = self.logits(batch, corrupted);
         let labels = ints(corrupted.labels.iter().map(|&op| i32::from(op)).collect(), [count, 1], &batch.device());
-        let correct = logits.clone().detach().argmax(1).equal(labels.clone()).float().sum();
+        let correct = logits.clone().detach().argmax(1).cast(labels.dtype()).equal(labels.clone()).float().sum();
         let total = divergence(logits, labels, self.config.smoothing, self.ids.ignored);
         Loss { parts: vec![("correct", correct)], total, count }
     }

@@ -30,7 +30,7 @@ pub struct Loss {
     pub total: Tensor<1>,
     /// How many graphs (or labelled positions) the sum runs over: `total / count` is comparable between batches.
     pub count: usize,
-    /// Named parts, each [1], detached from nothing: for reports.
+    /// Named parts, each [1], for reports.
     pub parts: Vec<(&'static str, Tensor<1>)>,
 }
 

@@ -1,0 +1,1 @@
+//! The oracle joint: how good a graph really is.

@@ -1,0 +1,1 @@
+//! The surrogate joint: a cheap guess of the oracle, with its uncertainty.

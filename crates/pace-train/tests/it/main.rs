@@ -1,0 +1,1 @@
+//! Integration tests of pace-train, one binary.

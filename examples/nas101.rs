@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use pace_examples::{Bars, DataKind, Metric, Report, Run, RunArgs, bar_chart, rows_bar, rows_seen, steps_bar};
+use pace_examples::{Bars, Report, RunArgs, bar_chart, rows_bar, rows_seen, steps_bar};
 use pace_graph::dataset::{DataDir, Nas101Accuracy, Nas101Cell, Nas101Table, Nas101TfRecord};
 use pace_graph::enumerate::Nas101Space;
 use pace_graph::structure::{MaskRule, mask};
 use pace_graph::{CANON_ID, DagSpec, Sequence, canonicalise, seq2dag};
+use pace_train::record::{DataKind, Metric, Run, RunId};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -52,15 +53,16 @@ fn main() -> Result<()> {
     let plan = if args.smoke { smoke() } else { paper() };
     let threads = args.init_threads()?;
     let config = json!({"plan": plan, "canon": CANON_ID});
-    let mut run = Run::start(&args.out_dir("nas101", "none"), "nas101", "none", args.seed, threads, config)?;
+    let id = RunId::new("nas101", "none", args.seed, threads, config);
+    let mut run = Run::start(&args.out_dir("nas101", "none")?, id)?;
     let mut report = Report::new("NAS-Bench-101, the search space");
 
-    let space = run.stage("enumerate", || Ok(Nas101Space::enumerate()))?;
+    let space = run.stage("enumerate", |_| anyhow::Ok(Nas101Space::enumerate()))?;
     println!("{} cells, counted out in {:.1} s", space.len(), run.seconds("enumerate"));
     report_sizes(&space, &mut run, &mut report)?;
 
     let indices: Vec<usize> = (0..space.len()).step_by(plan.renumber_every).collect();
-    let methods = run.stage("renumber", || renumber(&space, &indices, args.seed))?;
+    let methods = run.stage("renumber", |_| renumber(&space, &indices, args.seed))?;
     let rate = indices.len() as f64 / run.seconds("renumber");
     println!("{} cells renumbered at random and found again, {rate:.0} per second", indices.len());
     run.metric("renumbered_found", Metric::once(indices.len() as f64));
@@ -68,9 +70,9 @@ fn main() -> Result<()> {
     report_methods(&methods, &mut report)?;
 
     let data = DataDir::resolve(args.data.as_deref());
-    match run.stage("table", || read_table(&data, plan.check_hashes))? {
+    match run.stage("table", |_| read_table(&data, plan.check_hashes))? {
         Some((cells, file)) => {
-            let accuracies = run.stage("match", || match_table(&space, &cells))?;
+            let accuracies = run.stage("match", |_| match_table(&space, &cells))?;
             println!("{} rows of {file}, each matched with one cell", cells.len());
             run.data(DataKind::Real, table_note(&cells, file));
             run.metric("matched_rows", Metric::once(cells.len() as f64));
@@ -89,7 +91,7 @@ fn main() -> Result<()> {
             run.data(DataKind::Embedded, note);
         }
     }
-    println!("report: {}", run.finish(&report)?.display());
+    println!("report: {}", report.finish(run)?.display());
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! [`RunArgs`]: the options every reproduction understands.
+//! The options that the programs share.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,12 @@ pub struct RunArgs {
     /// Folder with the datasets [default: PACE_DATA, then ../shared/data, then datasets/.cache]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Folder for the results [default: runs/DATASET-ENCODER-SEED]
+    /// Folder for the results; a run that was killed goes on from there [default: runs/DATASET-ENCODER-SEED]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Throw away what the folder for the results holds and start anew
+    #[arg(long)]
+    pub fresh: bool,
     /// Worker threads [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -25,9 +28,16 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The folder for the results.
-    pub fn out_dir(&self, dataset: &str, encoder: &str) -> PathBuf {
-        self.out.clone().unwrap_or_else(|| PathBuf::from(format!("runs/{dataset}-{encoder}-{}", self.seed)))
+    /// The folder for the results, emptied where that was asked for.
+    pub fn out_dir(&self, dataset: &str, encoder: &str) -> Result<PathBuf> {
+        let smoke = if self.smoke { "-smoke" } else { "" };
+        let default = || PathBuf::from(format!("runs/{dataset}-{encoder}-{}{smoke}", self.seed));
+        let dir = self.out.clone().unwrap_or_else(default);
+        // A smoke run in its own folder takes seconds: nobody wants it to go on from yesterday's.
+        if (self.fresh || (self.smoke && self.out.is_none())) && dir.exists() {
+            std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+        }
+        Ok(dir)
     }
 
     /// Sizes rayon's pool; returns how many threads there are.
@@ -39,4 +49,54 @@ impl RunArgs {
             .context("cannot start the worker threads")?;
         Ok(rayon::current_num_threads())
     }
+}
+
+/// Which model a VAE program trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Preset {
+    /// The paper's principle, with the settings that serve best
+    Paper,
+    /// What the authors' code does, quirks included
+    AsPublished,
+}
+
+/// The options of the programs that train a variational autoencoder.
+#[derive(Clone, Debug, clap::Args)]
+pub struct VaeArgs {
+    /// The encoder
+    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = ["pace"])]
+    pub encoder: String,
+    /// Encoders to train, each from a seed of its own
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<usize>,
+    /// Which model
+    #[arg(long, value_enum, default_value = "paper")]
+    pub preset: Preset,
+    /// Ablation: attention without mask
+    #[arg(long)]
+    pub no_mask: bool,
+    /// Ablation: no positional encoding by dag2seq, in encoder and decoder
+    #[arg(long)]
+    pub no_dag2seq: bool,
+    /// Passes over the data
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+    /// Graphs per training step
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
+    /// Learning rate
+    #[arg(long, value_name = "X")]
+    pub lr: Option<f64>,
+    /// Width of the latent space
+    #[arg(long, value_name = "N")]
+    pub latent: Option<usize>,
+    /// Weight of the KL divergence
+    #[arg(long, value_name = "X")]
+    pub beta: Option<f64>,
+    /// Dropout
+    #[arg(long, value_name = "X")]
+    pub dropout: Option<f64>,
+    /// Stop after the surrogate scores: no reconstruction, nothing generated
+    #[arg(long)]
+    pub scores_only: bool,
 }

@@ -1,11 +1,17 @@
-//! What the example programs share: their common options, progress bars, and the files a run leaves behind.
+//! What the example programs share: options, progress bars, the pipeline of the VAE tables, and reports.
 
 mod args;
 mod progress;
 mod report;
-mod run;
+mod score;
+mod vae;
+mod vae_data;
+mod vae_report;
 
-pub use args::RunArgs;
-pub use progress::{rows_bar, rows_seen, steps_bar};
-pub use report::{Bars, Report, bar_chart};
-pub use run::{DataKind, Metric, Run};
+pub use args::{Preset, RunArgs, VaeArgs};
+pub use progress::{fit_bar, rows_bar, rows_seen, steps_bar};
+pub use report::{Bars, Line, Report, bar_chart, line_chart};
+pub use score::{Gp, Score, Scored, score};
+pub use vae::{EncoderOutcome, VaeOutcome, VaePlan, VaeTask, reproduce};
+pub use vae_data::VaeData;
+pub use vae_report::{PaperRow, record, report};

@@ -1,9 +1,13 @@
 //! [`Report`]: one self-contained HTML page of text, tables and SVG plots.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
-use plotters::prelude::{ChartBuilder, Color, IntoDrawingArea, RGBColor, Rectangle, SVGBackend, WHITE};
+use pace_train::record::Run;
+use plotters::prelude::{
+    ChartBuilder, Color, IntoDrawingArea, LineSeries, Palette, Palette99, PathElement, RGBColor, Rectangle, SVGBackend, WHITE,
+};
 
 const BAR: RGBColor = RGBColor(58, 110, 165);
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:56em;margin:2em auto;padding:0 1em;color:#222}\
@@ -24,6 +28,15 @@ pub struct Bars {
     pub labels: Vec<String>,
     /// Heights, at least 0.
     pub heights: Vec<f64>,
+}
+
+/// A line of a chart.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// For the legend.
+    pub name: String,
+    /// From left to right.
+    pub points: Vec<(f64, f64)>,
 }
 
 impl Report {
@@ -56,6 +69,13 @@ impl Report {
     /// Adds a drawing.
     pub fn svg(&mut self, svg: &str) {
         self.body.push_str(svg);
+    }
+
+    /// Writes the page and the results of a run; returns the page's path.
+    pub fn finish(&self, run: Run) -> Result<PathBuf> {
+        let path = run.write("report.html", self.html(run.data_note()).as_bytes())?;
+        run.finish()?;
+        Ok(path)
     }
 
     /// The page. The note about the data comes first, so that nobody reads a number without it.
@@ -104,6 +124,44 @@ fn draw_bars(svg: &mut String, caption: &str, bars: &Bars) -> Result<(), Box<dyn
         let x = bar as f64;
         Rectangle::new([(x - 0.42, 0.0), (x + 0.42, height)], BAR.filled())
     }))?;
+    area.present()?;
+    Ok(())
+}
+
+/// A chart of lines as SVG.
+pub fn line_chart(caption: &str, lines: &[Line]) -> Result<String> {
+    let mut svg = String::new();
+    let drawn = draw_lines(&mut svg, caption, lines);
+    drawn.map_err(|error| anyhow!("cannot draw '{caption}': {error}"))?;
+    Ok(svg)
+}
+
+fn draw_lines(svg: &mut String, caption: &str, lines: &[Line]) -> Result<(), Box<dyn std::error::Error>> {
+    let points = || lines.iter().flat_map(|line| &line.points).filter(|(x, y)| x.is_finite() && y.is_finite());
+    let range = |part: fn(&(f64, f64)) -> f64| {
+        let low = points().map(part).fold(f64::INFINITY, f64::min);
+        let high = points().map(part).fold(f64::NEG_INFINITY, f64::max);
+        // Room around the lines, also around a single point.
+        let room = if high > low { 0.04 * (high - low) } else { 0.5 };
+        if low <= high { low - room..high + room } else { 0.0..1.0 }
+    };
+    let area = SVGBackend::with_string(svg, (760, 340)).into_drawing_area();
+    area.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&area)
+        .caption(caption, ("sans-serif", 18))
+        .margin(8)
+        .x_label_area_size(32)
+        .y_label_area_size(72)
+        .build_cartesian_2d(range(|point| point.0), range(|point| point.1))?;
+    chart.configure_mesh().light_line_style(WHITE).draw()?;
+    for (index, line) in lines.iter().enumerate() {
+        let colour = Palette99::pick(index).stroke_width(2);
+        chart
+            .draw_series(LineSeries::new(line.points.iter().copied(), colour))?
+            .label(&line.name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour));
+    }
+    chart.configure_series_labels().background_style(WHITE.mix(0.8)).draw()?;
     area.present()?;
     Ok(())
 }

@@ -1,1 +1,48 @@
-//! Training, evaluation and embedding of DAG encoders.
+//! Everything of PACE with an optimiser: training, evaluation, embedding, and the record of a run.
+//!
+//! 1. a [`Source`] hands out batches of a dataset that was laid out once;
+//! 2. [`fit`] minimises an [`Objective`](pace_model::objective::Objective) over them: one readable loop, resumable from a
+//!    [`Checkpoint`] to the same bits;
+//! 3. [`embed`] turns a dataset into vectors, shard by shard;
+//! 4. [`evaluate`] says how well a variational autoencoder reconstructs and invents graphs, and [`metrics`] how well one list
+//!    of numbers predicts another;
+//! 5. a [`record`] keeps what a run did: configuration, events, results.
+//!
+//! ```
+//! use pace_graph::DagSpec;
+//! use pace_graph::enumerate::{Enas, Sampler};
+//! use pace_model::objective::VaeConfig;
+//! use pace_model::{DagTable, device::device};
+//! use pace_train::{FitConfig, fit};
+//! use rand::SeedableRng;
+//!
+//! let (spec, mut rng) = (DagSpec::na(), rand_chacha::ChaCha8Rng::seed_from_u64(0));
+//! let dags: Vec<_> = (0..64).map(|_| Enas::default().sample(&mut rng)).collect();
+//! let config = VaeConfig::paper();
+//! let table = DagTable::new(&dags, &config.encoder.layout(&spec));
+//! let device = device("")?.autodiff();
+//! let fitted = fit(config.init(&spec, 1, &device), &table, &FitConfig { epochs: 2, ..FitConfig::vae() }, &[device], None, |_| {})?;
+//! assert!(fitted.epochs[1].loss < fitted.epochs[0].loss);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Random numbers come from the seed, the epoch and the step alone, so there is no generator whose state could be lost.
+
+mod checkpoint;
+pub mod embed;
+mod error;
+pub mod evaluate;
+mod fit;
+mod gradient;
+pub mod metrics;
+mod optimiser;
+pub mod record;
+mod schedule;
+mod source;
+
+pub use checkpoint::Checkpoint;
+pub use error::Error;
+pub use fit::{Epoch, Event, FitConfig, Fitted, Reduction, fit};
+pub use optimiser::OptimiserConfig;
+pub use schedule::{Schedule, ScheduleState};
+pub use source::Source;

@@ -3,12 +3,12 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
-use pace_graph::DagSpec;
+use pace_graph::{Dag, DagSpec};
 use serde::{Deserialize, Serialize};
 
 use super::{Loss, Objective};
 use crate::batch::DagBatch;
-use crate::decoder::{DagDecoder, PaceDecoder, PaceDecoderConfig};
+use crate::decoder::{DagDecoder, DecodeOptions, PaceDecoder, PaceDecoderConfig};
 use crate::encoder::{DagEncoder, Pace, PaceConfig, Task};
 use crate::init::Init;
 use crate::pass::Stream;
@@ -97,6 +97,11 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
     pub fn posterior(&self, batch: &DagBatch) -> (Tensor<2>, Tensor<2>) {
         let graph = self.encoder.encode(batch).graph;
         (self.mu.forward(graph.clone()), self.log_variance.forward(graph))
+    }
+
+    /// A graph for each latent vector, see [`DagDecoder::decode`]. Shapes: [B, Z] -> B graphs.
+    pub fn decode(&self, z: Tensor<2>, options: &DecodeOptions) -> Vec<Dag> {
+        self.decoder.decode(z, self.encoder.embedding(), options)
     }
 
     /// The embedding of each graph: the posterior mean, [B, Z].

@@ -1,1 +1,9 @@
 //! Integration tests of pace-train, one binary.
+
+mod checkpoint;
+mod embed;
+mod evaluate;
+mod fit;
+mod metrics;
+mod record;
+mod setting;

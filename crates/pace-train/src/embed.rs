@@ -1,0 +1,157 @@
+//! A dataset to a matrix, shard by shard: memory for one shard, whatever the size of the dataset.
+//!
+//! ```
+//! # use pace_graph::DagSpec;
+//! # use pace_model::{DagTable, encoder::{GraphEncoder, PaceConfig}, device::device};
+//! use pace_train::embed::{Npy, embed};
+//!
+//! let (spec, config, device) = (DagSpec::nas101(), PaceConfig::mlm(), device("")?);
+//! let dags = [spec.parse("input conv3x3-bn-relu output : 0>1 1>2")?];
+//! let (encoder, table) = (config.init(&spec, 1, &device), DagTable::new(&dags, &config.layout(&spec)));
+//! let mut file = Npy::new(Vec::new(), dags.len(), 64)?;
+//! embed(&table, 1024, &device, |batch| encoder.embed(batch), |shard| file.write(shard))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::io::{self, Write};
+
+use burn::tensor::{Device, Tensor};
+
+use crate::source::Source;
+
+/// Embeds all graphs of `source` in order and hands every shard of `batch_size` rows, row-major, to `sink`.
+///
+/// Nothing is differentiated: `device` is a plain one, and `model` computes with a module without autodiff.
+///
+/// # Errors
+/// The sink's.
+pub fn embed<S: Source, E>(
+    source: &S,
+    batch_size: usize,
+    device: &Device,
+    model: impl Fn(&S::Batch) -> Tensor<2>,
+    mut sink: impl FnMut(&[f32]) -> Result<(), E>,
+) -> Result<(), E> {
+    let rows: Vec<usize> = (0..source.n_graphs()).collect();
+    rows.chunks(batch_size.max(1)).try_for_each(|rows| sink(&values(model(&source.batch(rows, device)))))
+}
+
+/// Embeds all graphs into one row-major buffer.
+pub fn embed_all<S: Source>(
+    source: &S,
+    batch_size: usize,
+    device: &Device,
+    model: impl Fn(&S::Batch) -> Tensor<2>,
+) -> Vec<f32> {
+    let mut all = Vec::new();
+    let Ok(()) = embed(source, batch_size, device, model, |shard| {
+        all.extend_from_slice(shard);
+        Ok::<(), std::convert::Infallible>(())
+    });
+    all
+}
+
+fn values(tensor: Tensor<2>) -> Vec<f32> {
+    tensor.into_data().convert::<f32>().try_to_vec().expect("converted to f32")
+}
+
+/// A matrix file whose rows are written as they come; the shape is told first.
+#[derive(Debug)]
+struct Rows<W> {
+    file: W,
+    /// Numbers that are still to come.
+    missing: usize,
+}
+
+impl<W: Write> Rows<W> {
+    fn write(&mut self, shard: &[f32]) -> io::Result<()> {
+        let too_many = || io::Error::new(io::ErrorKind::InvalidInput, "more rows than the header says");
+        self.missing = self.missing.checked_sub(shard.len()).ok_or_else(too_many)?;
+        let bytes: Vec<u8> = shard.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.file.write_all(&bytes)
+    }
+
+    fn finish(mut self) -> io::Result<W> {
+        if self.missing > 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "fewer rows than the header says"));
+        }
+        self.file.flush()?;
+        Ok(self.file)
+    }
+}
+
+/// NumPy's format, version 1.0: `numpy.load` reads it.
+#[derive(Debug)]
+pub struct Npy<W>(Rows<W>);
+
+impl<W: Write> Npy<W> {
+    /// Writes the header of a matrix of 32-bit floats.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn new(mut file: W, n_rows: usize, n_columns: usize) -> io::Result<Npy<W>> {
+        let shape = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({n_rows}, {n_columns}), }}");
+        // Magic, version and length are 10 bytes; the numbers start at a multiple of 64.
+        let padding = 63 - (10 + shape.len()) % 64;
+        let header = format!("{shape}{}\n", " ".repeat(padding));
+        file.write_all(b"\x93NUMPY\x01\x00")?;
+        file.write_all(&(header.len() as u16).to_le_bytes())?;
+        file.write_all(header.as_bytes())?;
+        Ok(Npy(Rows { file, missing: n_rows * n_columns }))
+    }
+
+    /// Writes the next rows.
+    ///
+    /// # Errors
+    /// The writer's, or more rows than were announced.
+    pub fn write(&mut self, shard: &[f32]) -> io::Result<()> {
+        self.0.write(shard)
+    }
+
+    /// Ends the file and gives the writer back.
+    ///
+    /// # Errors
+    /// The writer's, or fewer rows than were announced.
+    pub fn finish(self) -> io::Result<W> {
+        self.0.finish()
+    }
+}
+
+/// The safetensors format with one tensor.
+#[derive(Debug)]
+pub struct Safetensors<W>(Rows<W>);
+
+impl<W: Write> Safetensors<W> {
+    /// Writes the header of a matrix called `name`. The format puts the header first, so a matrix can be streamed, which
+    /// the `safetensors` crate does not offer.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn new(mut file: W, name: &str, n_rows: usize, n_columns: usize) -> io::Result<Safetensors<W>> {
+        let tensor = serde_json::json!({
+            "dtype": "F32", "shape": [n_rows, n_columns], "data_offsets": [0, 4 * n_rows * n_columns]
+        });
+        let mut header = serde_json::json!({ name: tensor }).to_string();
+        // The numbers start at a multiple of 8, as the format asks.
+        header.push_str(&" ".repeat((8 - header.len() % 8) % 8));
+        file.write_all(&(header.len() as u64).to_le_bytes())?;
+        file.write_all(header.as_bytes())?;
+        Ok(Safetensors(Rows { file, missing: n_rows * n_columns }))
+    }
+
+    /// Writes the next rows.
+    ///
+    /// # Errors
+    /// The writer's, or more rows than were announced.
+    pub fn write(&mut self, shard: &[f32]) -> io::Result<()> {
+        self.0.write(shard)
+    }
+
+    /// Ends the file and gives the writer back.
+    ///
+    /// # Errors
+    /// The writer's, or fewer rows than were announced.
+    pub fn finish(self) -> io::Result<W> {
+        self.0.finish()
+    }
+}

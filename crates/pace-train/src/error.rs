@@ -1,0 +1,71 @@
+//! What can go wrong in this crate.
+
+use std::path::PathBuf;
+
+/// Errors of pace-train; every message says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is nothing to train on.
+    #[error("the dataset is empty: there is nothing to train on")]
+    EmptyDataset,
+    /// The loss is no longer a number.
+    #[error(
+        "the loss became {loss} in epoch {epoch}, step {step} (learning rate {lr}): lower the learning rate, clip the \
+         gradients, or look for bad targets; the last checkpoint is from before"
+    )]
+    Diverged {
+        /// What the loss was.
+        loss: f64,
+        /// Epoch, from 1.
+        epoch: usize,
+        /// Step of all steps, from 1.
+        step: usize,
+        /// Learning rate of that step.
+        lr: f64,
+    },
+    /// A setting that cannot be.
+    #[error("{name} is {value}, but must be {bound}")]
+    Setting {
+        /// The setting.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        bound: &'static str,
+    },
+    /// The checkpoint is of another run.
+    #[error("{path} holds a checkpoint of another run ({difference}): delete the folder or choose another")]
+    OtherRun {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What differs.
+        difference: String,
+    },
+    /// The checkpoint cannot be used.
+    #[error("the checkpoint {path} is damaged ({reason}): delete the folder to start anew")]
+    DamagedCheckpoint {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file or folder cannot be read or written.
+    #[error("cannot {verb} {path}: {source}")]
+    Io {
+        /// What was tried.
+        verb: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Adds what was tried on which file.
+    pub(crate) fn io(verb: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.into();
+        move |source| Error::Io { verb, path, source }
+    }
+}

@@ -1,0 +1,253 @@
+//! [`fit`]: the training loop.
+
+use std::time::Instant;
+
+use burn::tensor::Device;
+use pace_model::objective::Objective;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::checkpoint::{Checkpoint, State};
+use crate::gradient::{StepLoss, gradients, mix, scale};
+use crate::optimiser::OptimiserConfig;
+use crate::schedule::Schedule;
+use crate::source::Source;
+
+/// What the gradient is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reduction {
+    /// The sum over the batch: the authors' VAE.
+    Sum,
+    /// The mean over graphs or labelled positions.
+    Mean,
+}
+
+/// How to train.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FitConfig {
+    /// Seed of shuffling, dropout and noise; the initial weights have their own.
+    pub seed: u64,
+    /// Passes over the data.
+    pub epochs: usize,
+    /// Graphs per step; the last batch of an epoch may be smaller.
+    pub batch_size: usize,
+    /// Optimiser.
+    pub optimiser: OptimiserConfig,
+    /// Learning rate over time.
+    pub schedule: Schedule,
+    /// Largest norm of the gradient over all parameters together.
+    pub clip: Option<f64>,
+    /// Sum or mean.
+    pub reduction: Reduction,
+    /// Stop when the epoch loss has not reached a new low for this many epochs.
+    pub early_stop: Option<usize>,
+}
+
+impl FitConfig {
+    /// The authors' training on NA: Adam at 1e-4, batches of 32, 100 epochs, the rate cut when the loss stands still.
+    pub fn vae() -> FitConfig {
+        FitConfig {
+            seed: 1,
+            epochs: 100,
+            batch_size: 32,
+            optimiser: OptimiserConfig::adam(1e-4),
+            schedule: Schedule::Plateau { factor: 0.1, patience: 10 },
+            clip: None,
+            reduction: Reduction::Sum,
+            early_stop: None,
+        }
+    }
+
+    /// The authors' training on NAS-Bench-101: AdamW at 1e-3, batches of 64, 10 epochs, warm-up and linear decay.
+    pub fn mlm() -> FitConfig {
+        FitConfig {
+            epochs: 10,
+            batch_size: 64,
+            optimiser: OptimiserConfig::adamw(1e-3),
+            schedule: Schedule::WarmupLinear { warmup: 100 },
+            reduction: Reduction::Mean,
+            ..FitConfig::vae()
+        }
+    }
+
+    fn check(&self, n_graphs: usize, n_devices: usize) -> Result<(), Error> {
+        let setting = |name, value: usize, bound| Err(Error::Setting { name, value: value.to_string(), bound });
+        self.optimiser.check()?;
+        match () {
+            () if n_graphs == 0 => Err(Error::EmptyDataset),
+            () if self.batch_size == 0 => setting("the batch size", 0, "at least 1"),
+            () if n_devices == 0 => setting("the number of devices", 0, "at least 1"),
+            () => Ok(()),
+        }
+    }
+}
+
+/// One pass over the data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Mean loss per graph (or labelled position).
+    pub loss: f64,
+    /// Learning rate of the last step.
+    pub lr: f64,
+}
+
+/// What happens during a fit, for progress bars and logs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// Training starts, or goes on where a checkpoint left it.
+    Start {
+        /// Steps already done.
+        step: usize,
+        /// Steps in all.
+        n_steps: usize,
+        /// Graphs per step.
+        graphs_per_step: usize,
+    },
+    /// Some steps were done.
+    Steps {
+        /// Steps done in all.
+        step: usize,
+        /// Graphs of the steps since the last such event.
+        graphs: usize,
+        /// Mean loss of the epoch so far.
+        loss: f64,
+    },
+    /// An epoch ended.
+    Epoch {
+        /// Its number, from 1.
+        epoch: usize,
+        /// What came out.
+        outcome: &'a Epoch,
+        /// Its wall-clock time, as far as this process ran it.
+        seconds: f64,
+    },
+    /// A checkpoint was written.
+    Saved {
+        /// After this many steps.
+        step: usize,
+    },
+}
+
+/// A trained model and how it came about.
+#[derive(Clone, Debug)]
+pub struct Fitted<M> {
+    /// The model after the last step.
+    pub model: M,
+    /// All epochs, those before a resumption included.
+    pub epochs: Vec<Epoch>,
+    /// Graphs this process trained on.
+    pub graphs: usize,
+    /// Wall-clock seconds this process spent.
+    pub seconds: f64,
+}
+
+/// Losses are read, and events sent, this often: reading waits for the device.
+const READ_EVERY: usize = 16;
+
+/// Minimises `model`'s loss over `source`.
+///
+/// Epoch e visits all graphs in an order drawn from (seed, e); step s draws everything random from (seed, s). With a
+/// checkpoint, a run that was killed goes on where the last one was written and ends with the same bits as an undisturbed
+/// run, at the same number of threads and devices. `devices` are autodiff devices; see the crate's documentation of
+/// several.
+///
+/// # Errors
+/// A setting out of range, an empty dataset, a loss that is not a number, or a checkpoint that is damaged, of another run
+/// or cannot be written.
+pub fn fit<M, S>(
+    model: M,
+    source: &S,
+    config: &FitConfig,
+    devices: &[Device],
+    checkpoint: Option<&Checkpoint>,
+    mut observe: impl FnMut(Event<'_>),
+) -> Result<Fitted<M>, Error>
+where
+    S: Source,
+    M: Objective<S::Batch> + Sync,
+{
+    config.check(source.n_graphs(), devices.len())?;
+    let (n_graphs, start) = (source.n_graphs(), Instant::now());
+    let steps_per_epoch = n_graphs.div_ceil(config.batch_size);
+    let n_steps = config.epochs * steps_per_epoch;
+    let (mut model, mut optimiser, mut state) = (model, config.optimiser.init(), State::default());
+    if let Some(checkpoint) = checkpoint {
+        (model, optimiser, state) = checkpoint.resume(model, optimiser, config, n_graphs)?;
+    }
+    observe(Event::Start { step: state.step, n_steps, graphs_per_step: config.batch_size });
+    let (mut saved, mut graphs, mut unseen) = (Instant::now(), 0, 0);
+    while state.epochs.len() < config.epochs && !stopped(&state.epochs, config.early_stop) {
+        let (epoch, epoch_start) = (state.epochs.len(), Instant::now());
+        let order = shuffled(n_graphs, mix(config.seed, epoch as u64));
+        let batches = order.chunks(config.batch_size).skip(state.step - epoch * steps_per_epoch);
+        let mut pending = Vec::with_capacity(READ_EVERY);
+        let mut lr = config.optimiser.lr;
+        for rows in batches {
+            lr = config.optimiser.lr * config.schedule.factor(&state.schedule, state.step, n_steps);
+            // A stream apart from the shuffling's.
+            let seed = mix(!config.seed, state.step as u64);
+            let (loss, grads) = gradients(&model, source, rows, seed, devices);
+            let factor = if config.reduction == Reduction::Mean { 1.0 / loss.count as f64 } else { 1.0 };
+            let grads = scale(&model, grads, factor, config.clip);
+            model = optimiser.step(lr, model, grads);
+            pending.push(loss);
+            state.step += 1;
+            graphs += rows.len();
+            unseen += rows.len();
+            if pending.len() == READ_EVERY || state.step.is_multiple_of(steps_per_epoch) {
+                read(&mut pending, &mut state, epoch + 1, lr)?;
+                let loss = state.loss / state.count as f64;
+                observe(Event::Steps { step: state.step, graphs: std::mem::take(&mut unseen), loss });
+                if let Some(checkpoint) = checkpoint.filter(|checkpoint| checkpoint.is_due(saved)) {
+                    checkpoint.save(&model, &optimiser, &state, config, n_graphs)?;
+                    saved = Instant::now();
+                    observe(Event::Saved { step: state.step });
+                }
+            }
+        }
+        let outcome = Epoch { loss: state.loss / state.count as f64, lr };
+        config.schedule.end_epoch(&mut state.schedule, outcome.loss);
+        (state.loss, state.count) = (0.0, 0);
+        observe(Event::Epoch { epoch: epoch + 1, outcome: &outcome, seconds: epoch_start.elapsed().as_secs_f64() });
+        state.epochs.push(outcome);
+    }
+    if let Some(checkpoint) = checkpoint {
+        checkpoint.save(&model, &optimiser, &state, config, n_graphs)?;
+        observe(Event::Saved { step: state.step });
+    }
+    Ok(Fitted { model, epochs: state.epochs, graphs, seconds: start.elapsed().as_secs_f64() })
+}
+
+fn shuffled(n: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    order
+}
+
+/// Adds the losses of past steps to the epoch's.
+fn read(pending: &mut Vec<StepLoss>, state: &mut State, epoch: usize, lr: f64) -> Result<(), Error> {
+    let first = state.step - pending.len();
+    for (index, loss) in pending.drain(..).enumerate() {
+        for total in loss.totals {
+            let total = f64::from(total.into_scalar::<f32>());
+            if !total.is_finite() {
+                return Err(Error::Diverged { loss: total, epoch, step: first + index + 1, lr });
+            }
+            state.loss += total;
+        }
+        state.count += loss.count;
+    }
+    Ok(())
+}
+
+/// Whether the last low is at least `patience` epochs back.
+fn stopped(epochs: &[Epoch], patience: Option<usize>) -> bool {
+    let Some(patience) = patience else { return false };
+    let lowest = epochs.iter().enumerate().min_by(|(_, a), (_, b)| a.loss.total_cmp(&b.loss));
+    lowest.is_some_and(|(epoch, _)| epochs.len() - 1 - epoch >= patience)
+}

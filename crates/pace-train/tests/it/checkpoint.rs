@@ -1,0 +1,79 @@
+//! A run that was killed ends with the same bits as one that was not.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use pace_model::store::to_safetensors;
+use pace_train::{Checkpoint, Error, Event, FitConfig, Fitted, Schedule, fit};
+use tempfile::tempdir;
+
+use crate::setting::{device, short, table, vae};
+
+type Model = pace_model::objective::Vae<pace_model::encoder::Pace, pace_model::decoder::PaceDecoder>;
+
+/// Batches of 3: several reads of the loss, so several checkpoints, within an epoch.
+fn config() -> FitConfig {
+    FitConfig { batch_size: 3, epochs: 3, schedule: Schedule::Plateau { factor: 0.5, patience: 0 }, ..short() }
+}
+
+fn run(checkpoint: Option<&Checkpoint>, config: &FitConfig, kill_at: Option<usize>) -> Result<Fitted<Model>, Error> {
+    let device = device().autodiff();
+    fit(vae(&device), &table(100), config, &[device], checkpoint, |event| {
+        if let Event::Saved { step } = event {
+            assert!(kill_at.is_none_or(|kill_at| step < kill_at), "killed");
+        }
+    })
+}
+
+#[test]
+fn a_killed_run_goes_on_to_the_same_bits() {
+    let undisturbed = run(None, &config(), None).unwrap();
+    // In the first epoch, at its end, in the last, and after the end.
+    for kill_at in [16, 34, 70, 102] {
+        let dir = tempdir().unwrap();
+        let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model").every(Duration::ZERO);
+        let killed = catch_unwind(AssertUnwindSafe(|| run(Some(&checkpoint), &config(), Some(kill_at))));
+        assert!(killed.is_err(), "it was to be killed at {kill_at}");
+        let resumed = run(Some(&checkpoint), &config(), None).unwrap();
+        assert!(resumed.graphs < 300, "nothing was gone on with");
+        assert_eq!(resumed.epochs, undisturbed.epochs);
+        assert_eq!(to_safetensors(&resumed.model), to_safetensors(&undisturbed.model), "killed at {kill_at}");
+    }
+}
+
+#[test]
+fn between_two_renames_the_old_checkpoint_serves() {
+    let dir = tempdir().unwrap();
+    let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model");
+    let done = run(Some(&checkpoint), &config(), None).unwrap();
+    std::fs::rename(dir.path().join("checkpoint"), dir.path().join("checkpoint.old")).unwrap();
+    let resumed = run(Some(&checkpoint), &config(), None).unwrap();
+    assert_eq!((resumed.graphs, resumed.epochs), (0, done.epochs));
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused_and_left_alone() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("checkpoint");
+    run(Some(&Checkpoint::new(&path, "a model")), &config(), None).unwrap();
+    let other = run(Some(&Checkpoint::new(&path, "another")), &config(), None).unwrap_err();
+    assert!(other.to_string().contains("another"), "{other}");
+    let longer = FitConfig { epochs: 9, ..config() };
+    let other = run(Some(&Checkpoint::new(&path, "a model")), &longer, None).unwrap_err();
+    assert!(other.to_string().contains("\"epochs\": 3"), "{other}");
+    assert!(path.join("state.json").exists());
+}
+
+#[test]
+fn a_damaged_checkpoint_is_named() {
+    for (file, cut) in [("state.json", 10), ("weights.safetensors", 1000), ("optimiser.bpk", 1000)] {
+        let dir = tempdir().unwrap();
+        let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model");
+        run(Some(&checkpoint), &config(), None).unwrap();
+        let path = dir.path().join("checkpoint").join(file);
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len().min(cut)]).unwrap();
+        let error = run(Some(&checkpoint), &config(), None).unwrap_err();
+        assert!(matches!(&error, Error::DamagedCheckpoint { .. }), "{file}: {error}");
+    }
+}

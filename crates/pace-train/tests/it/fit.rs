@@ -1,0 +1,94 @@
+//! The loop: it learns, the same seed gives the same bits, and what cannot work is refused.
+
+use pace_model::store::to_safetensors;
+use pace_train::{Error, Event, FitConfig, OptimiserConfig, Reduction, Schedule, fit};
+
+use crate::setting::{device, short, table, vae};
+
+#[test]
+fn it_learns_and_says_so() {
+    let device = device().autodiff();
+    let (mut steps, mut graphs, mut epochs, mut start) = (0, 0, Vec::new(), None);
+    let fitted = fit(vae(&device), &table(100), &short(), &[device], None, |event| match event {
+        Event::Start { step, n_steps, graphs_per_step } => start = Some((step, n_steps, graphs_per_step)),
+        Event::Steps { step, graphs: some, .. } => {
+            steps = step;
+            graphs += some;
+        }
+        Event::Epoch { epoch, outcome, .. } => epochs.push((epoch, outcome.loss)),
+        _ => {}
+    });
+    let fitted = fitted.unwrap();
+    assert_eq!((start, steps, graphs, fitted.graphs), (Some((0, 20, 20)), 20, 400, 400));
+    assert_eq!(epochs.iter().map(|epoch| epoch.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert!(epochs[3].1 < 0.8 * epochs[0].1, "{epochs:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_and_another_does_not() {
+    let run = |seed| {
+        let device = device().autodiff();
+        let config = FitConfig { seed, ..short() };
+        to_safetensors(&fit(vae(&device), &table(100), &config, &[device], None, |_| {}).unwrap().model)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn shards_add_up() {
+    let device = device().autodiff();
+    let devices = [device.clone(), device.clone(), device.clone()];
+    // Dropout and noise differ between one shard and three, so the losses only come close.
+    let run = |devices: &[_]| fit(vae(&device), &table(100), &short(), devices, None, |_| {}).unwrap();
+    let (one, three, again) = (run(&devices[..1]), run(&devices), run(&devices));
+    let last = |epochs: &[pace_train::Epoch]| epochs[3].loss;
+    assert!((last(&one.epochs) / last(&three.epochs) - 1.0).abs() < 0.1, "{:?} {:?}", one.epochs, three.epochs);
+    assert_eq!(to_safetensors(&three.model), to_safetensors(&again.model));
+}
+
+#[test]
+fn decay_clipping_warm_up_and_means_train_too() {
+    let device = device().autodiff();
+    let config = FitConfig {
+        optimiser: OptimiserConfig::adamw(2e-3),
+        schedule: Schedule::WarmupLinear { warmup: 2 },
+        clip: Some(1.0),
+        reduction: Reduction::Mean,
+        ..short()
+    };
+    let fitted = fit(vae(&device), &table(100), &config, &[device], None, |_| {}).unwrap();
+    assert!(fitted.epochs[3].loss < 0.8 * fitted.epochs[0].loss, "{:?}", fitted.epochs);
+    assert!(fitted.epochs[3].lr < fitted.epochs[1].lr);
+}
+
+#[test]
+fn it_stops_when_nothing_improves() {
+    let device = device().autodiff();
+    // Too small to change a 32-bit weight of ordinary size: only the noise moves the loss.
+    let optimiser = OptimiserConfig::adam(1e-12);
+    let config = FitConfig { epochs: 50, early_stop: Some(2), optimiser, ..short() };
+    let fitted = fit(vae(&device), &table(40), &config, &[device], None, |_| {}).unwrap();
+    assert!(fitted.epochs.len() < 50);
+}
+
+#[test]
+fn a_diverging_run_says_where() {
+    let device = device().autodiff();
+    let config = FitConfig { optimiser: OptimiserConfig::adam(1e30), ..short() };
+    let error = fit(vae(&device), &table(100), &config, &[device], None, |_| {}).unwrap_err();
+    let Error::Diverged { epoch, step, lr, .. } = error else { panic!("{error}") };
+    assert!(epoch >= 1 && step >= 2 && lr == 1e30);
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    let device = device().autodiff();
+    let run = |config: FitConfig, n: usize, n_devices: usize| {
+        fit(vae(&device), &table(n), &config, &vec![device.clone(); n_devices], None, |_| {}).map(drop).unwrap_err()
+    };
+    assert!(matches!(run(short(), 0, 1), Error::EmptyDataset));
+    assert!(run(FitConfig { batch_size: 0, ..short() }, 10, 1).to_string().contains("batch size"));
+    assert!(run(FitConfig { optimiser: OptimiserConfig::adam(-1.0), ..short() }, 10, 1).to_string().contains("rate"));
+    assert!(run(short(), 10, 0).to_string().contains("devices"));
+}

@@ -1,0 +1,59 @@
+//! The folder of a run: what was done stays done, and another run is kept out.
+
+use pace_train::Error;
+use pace_train::record::{DataKind, Metric, Run, RunId};
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+fn id(epochs: usize) -> RunId {
+    RunId::new("na", "pace", 1, 2, json!({"epochs": epochs}))
+}
+
+fn results(dir: &std::path::Path) -> Value {
+    serde_json::from_slice(&std::fs::read(dir.join("results.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn a_stage_is_done_once() {
+    let dir = tempdir().unwrap();
+    let mut calls = 0;
+    for _ in 0..2 {
+        let mut run = Run::start(dir.path(), id(3)).unwrap();
+        assert_eq!(run.resumed(), calls > 0);
+        let outcome: (f64, Vec<u8>) = run
+            .once("gp-1", |_| {
+                calls += 1;
+                Ok::<_, Error>((0.1 + 0.2, vec![1, 2]))
+            })
+            .unwrap();
+        assert_eq!(outcome, (0.1 + 0.2, vec![1, 2]));
+        run.metric("rmse", Metric::over(&[1.0, 3.0]).paper(0.254));
+        run.data(DataKind::Real, "made up");
+        run.finish().unwrap();
+    }
+    assert_eq!(calls, 1);
+    let results = results(dir.path());
+    assert_eq!(results["metrics"]["rmse"], json!({"mean": 2.0, "std": 1.0, "n": 2, "paper": 0.254}));
+    assert_eq!((&results["dataset"], &results["data"], &results["config"]["epochs"]), (&json!("na"), &json!("real"), &json!(3)));
+    assert!(results["seconds"]["gp-1"].is_number());
+    let events = std::fs::read_to_string(dir.path().join("events.jsonl")).unwrap();
+    let kept: Vec<Value> = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["kept"].clone()).collect();
+    assert_eq!(kept, [Value::Null, json!(false), Value::Null, json!(true)]);
+}
+
+#[test]
+fn a_failed_stage_is_tried_again() {
+    let dir = tempdir().unwrap();
+    let mut run = Run::start(dir.path(), id(3)).unwrap();
+    assert!(run.once("gp-1", |_| Err::<u8, _>(Error::EmptyDataset)).is_err());
+    assert_eq!(run.once("gp-1", |_| Ok::<u8, Error>(7)).unwrap(), 7);
+}
+
+#[test]
+fn another_run_is_kept_out() {
+    let dir = tempdir().unwrap();
+    Run::start(dir.path(), id(3)).unwrap().finish().unwrap();
+    let error = Run::start(dir.path(), id(4)).unwrap_err();
+    assert!(error.to_string().contains("\"epochs\": 3"), "{error}");
+    assert!(dir.path().join("results.json").exists(), "nothing is lost");
+}

@@ -1,0 +1,357 @@
+//! The pipeline of the VAE tables: train, embed, score, reconstruct, generate.
+
+use std::fs::File;
+use std::io::BufWriter;
+
+use anyhow::{Context, Result};
+use burn::module::Module;
+use burn::tensor::Device;
+use pace_graph::{Dag, DagSpec, canonical_order};
+use pace_model::decoder::{DecodeOptions, Mode, PaceDecoder};
+use pace_model::encoder::Pace;
+use pace_model::layers::PositionConfig;
+use pace_model::objective::{Vae, VaeConfig};
+use pace_model::store::Saved;
+use pace_model::{Attention, DagTable, Order};
+use pace_train::embed::{Npy, Safetensors, embed_all};
+use pace_train::evaluate::{Generation, Known, Latents, Reconstruction, generation, reconstruction};
+use pace_train::record::Run;
+use pace_train::{Checkpoint, Epoch, Event, FitConfig, fit};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::args::VaeArgs;
+use crate::progress::{fit_bar, steps_bar};
+use crate::score::{Gp, Score, Scored, score};
+use crate::vae_data::VaeData;
+
+type PaceVae = Vae<Pace, PaceDecoder>;
+
+/// Graphs embedded at a time.
+const EMBED_BATCH: usize = 1024;
+
+/// What is particular to a dataset.
+#[derive(Clone, Copy, Debug)]
+pub struct VaeTask {
+    /// Short name.
+    pub id: &'static str,
+    /// A graph as numbers, without any encoder: the row to beat.
+    pub raw_features: fn(&Dag) -> Vec<f32>,
+}
+
+/// How much work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VaePlan {
+    /// The model.
+    pub model: VaeConfig,
+    /// Its training.
+    pub fit: FitConfig,
+    /// Encoders trained, from seeds of their own.
+    pub encoder_seeds: usize,
+    /// Our surrogate.
+    pub gp: Gp,
+    /// Fits of it per encoder.
+    pub gp_seeds: usize,
+    /// The authors' surrogate.
+    pub published_gp: Gp,
+    /// Fits of it per encoder.
+    pub published_gp_seeds: usize,
+    /// Fits for the rows without training (raw features, untrained encoder).
+    pub baseline_gp_seeds: usize,
+    /// Test graphs that are reconstructed, and decodings of each.
+    pub reconstruct: (usize, usize),
+    /// Vectors of the prior, and decodings of each.
+    pub generate: (usize, usize),
+    /// Training and test graphs.
+    pub limit: Option<(usize, usize)>,
+}
+
+impl VaePlan {
+    /// Applies what the user chose.
+    pub fn with_args(mut self, args: &VaeArgs) -> VaePlan {
+        if args.no_mask {
+            self.model.encoder.attention = Attention::Open;
+        }
+        if args.no_dag2seq {
+            // The index alone: what is left when the GNN over the edges is taken out.
+            self.model.encoder.embedding.position = PositionConfig::Index;
+            self.model.decoder.embedding.position = PositionConfig::Index;
+        }
+        if let Some(dropout) = args.dropout {
+            self.model.encoder.blocks.dropout = dropout;
+            self.model.decoder.blocks.dropout = dropout;
+        }
+        self.model.d_latent = args.latent.unwrap_or(self.model.d_latent);
+        self.model.beta = args.beta.unwrap_or(self.model.beta);
+        self.fit.epochs = args.epochs.unwrap_or(self.fit.epochs);
+        self.fit.batch_size = args.batch.unwrap_or(self.fit.batch_size);
+        self.fit.optimiser.lr = args.lr.unwrap_or(self.fit.optimiser.lr);
+        self.encoder_seeds = args.seeds.unwrap_or(self.encoder_seeds);
+        self
+    }
+}
+
+/// Everything one encoder gave.
+#[derive(Clone, Debug)]
+pub struct EncoderOutcome {
+    /// Its seed.
+    pub seed: u64,
+    /// Its training.
+    pub epochs: Vec<Epoch>,
+    /// Our surrogate, per seed.
+    pub scores: Vec<Score>,
+    /// The authors' surrogate, per seed.
+    pub published_scores: Vec<Score>,
+    /// Reconstruction under the rules of the dataset.
+    pub reconstruction: Option<Reconstruction>,
+    /// What is generated under the rules of the dataset.
+    pub generation: Option<Generation>,
+    /// The same as the authors' code generates.
+    pub published_generation: Option<Generation>,
+}
+
+/// All rows of the table.
+#[derive(Clone, Debug)]
+pub struct VaeOutcome {
+    /// Raw features under our surrogate.
+    pub raw: Vec<Score>,
+    /// An untrained encoder under our surrogate.
+    pub untrained: Vec<Score>,
+    /// One entry per encoder.
+    pub encoders: Vec<EncoderOutcome>,
+    /// Training speed.
+    pub train_graphs_per_s: f64,
+    /// Embedding speed.
+    pub encode_graphs_per_s: f64,
+}
+
+/// Runs all stages; those that are done are read back.
+///
+/// # Errors
+/// Those of the stages, with the stage's name.
+pub fn reproduce(task: &VaeTask, plan: &VaePlan, data: &VaeData, run: &mut Run, scores_only: bool) -> Result<VaeOutcome> {
+    let device = pace_model::device::device("")?;
+    let layout = plan.model.encoder.layout(&data.spec);
+    let (train, test) = run.stage("layout", |_| {
+        anyhow::Ok((DagTable::new(&data.train, &layout), DagTable::new(&data.test, &layout)))
+    })?;
+    let seed = plan.fit.seed;
+
+    let raw = |dags: &[Dag]| {
+        let rows: Vec<Vec<f32>> = dags.iter().map(task.raw_features).collect();
+        let width = rows.first().map_or(1, Vec::len);
+        Latents::new(rows.concat(), width)
+    };
+    let raw = scores(run, "raw", &plan.gp, plan.baseline_gp_seeds, data, || Ok((raw(&data.train), raw(&data.test))))?;
+    let untrained = scores(run, "untrained", &plan.gp, plan.baseline_gp_seeds, data, || {
+        let model = plan.model.init(&data.spec, seed, &device);
+        Ok((latents(&model, &train, &device), latents(&model, &test, &device)))
+    })?;
+
+    let mut outcome = VaeOutcome { raw, untrained, encoders: Vec::new(), train_graphs_per_s: 0.0, encode_graphs_per_s: 0.0 };
+    let (mut rates, mut encode_rates) = (Vec::new(), Vec::new());
+    for index in 0..plan.encoder_seeds as u64 {
+        let seed = seed + index;
+        let model = train_encoder(plan, &data.spec, seed, &train, &device, run)?;
+        rates.push(model.graphs_per_s);
+        let (z_train, z_test) = run.stage(&format!("embed-{seed}"), |run| {
+            let start = std::time::Instant::now();
+            let (z_train, z_test) = (latents(&model.vae, &train, &device), latents(&model.vae, &test, &device));
+            encode_rates.push((train.len() + test.len()) as f64 / start.elapsed().as_secs_f64());
+            write_embeddings(run, index, &z_train, &z_test)?;
+            anyhow::Ok((z_train, z_test))
+        })?;
+        let both = || Ok((z_train.clone(), z_test.clone()));
+        let name = format!("gp-{seed}");
+        let ours = scores(run, &name, &plan.gp, plan.gp_seeds, data, both)?;
+        let name = format!("gp-published-{seed}");
+        let published = scores(run, &name, &plan.published_gp, plan.published_gp_seeds, data, both)?;
+        let mut encoder = EncoderOutcome {
+            seed,
+            epochs: model.epochs,
+            scores: ours,
+            published_scores: published,
+            reconstruction: None,
+            generation: None,
+            published_generation: None,
+        };
+        if !scores_only {
+            generate(plan, data, &model.vae, (&z_train, &z_test), &device, run, &mut encoder)?;
+        }
+        outcome.encoders.push(encoder);
+    }
+    outcome.train_graphs_per_s = mean(&rates);
+    outcome.encode_graphs_per_s = mean(&encode_rates);
+    Ok(outcome)
+}
+
+struct Trained {
+    vae: PaceVae,
+    epochs: Vec<Epoch>,
+    graphs_per_s: f64,
+}
+
+/// Trains one encoder, or goes on with its checkpoint.
+fn train_encoder(
+    plan: &VaePlan,
+    spec: &DagSpec,
+    seed: u64,
+    table: &DagTable,
+    device: &Device,
+    run: &mut Run,
+) -> Result<Trained> {
+    let config = FitConfig { seed, ..plan.fit.clone() };
+    let saved = Saved::new("pace-vae", plan.model.clone(), spec.clone());
+    let checkpoint = Checkpoint::new(run.path(&format!("checkpoint-{seed}")), saved.to_json());
+    let (bar, mut draw) = fit_bar(&format!("train encoder {seed}"));
+    let name = format!("train-{seed}");
+    let fitted = run.stage(&name, |run| {
+        let mut log = Ok(());
+        let autodiff = device.clone().autodiff();
+        let model = plan.model.init(spec, seed, &autodiff);
+        let fitted = fit(model, table, &config, &[autodiff], Some(&checkpoint), |event| {
+            draw(&event);
+            if let Event::Epoch { epoch, outcome, seconds } = event {
+                let line = json!({"encoder": seed, "epoch": epoch, "loss": outcome.loss, "lr": outcome.lr, "seconds": seconds});
+                log = run.event(line);
+            }
+        });
+        bar.finish_and_clear();
+        log?;
+        anyhow::Ok(fitted?)
+    })?;
+    let vae = fitted.model.valid();
+    run.write(&format!("encoder-{seed}.safetensors"), &saved.to_safetensors(&vae))?;
+    if let Some(last) = fitted.epochs.last() {
+        println!("encoder {seed}: {} epochs, loss {:.4}", fitted.epochs.len(), last.loss);
+    }
+    Ok(Trained { vae, epochs: fitted.epochs, graphs_per_s: fitted.graphs as f64 / fitted.seconds.max(1e-9) })
+}
+
+fn latents(model: &PaceVae, table: &DagTable, device: &Device) -> Latents {
+    let values = embed_all(table, EMBED_BATCH, device, |batch| model.embed(batch));
+    let width = values.len() / table.len().max(1);
+    Latents::new(values, width)
+}
+
+/// The first encoder's vectors, train before test, as safetensors and npy.
+fn write_embeddings(run: &Run, index: u64, train: &Latents, test: &Latents) -> Result<()> {
+    if index > 0 {
+        return Ok(());
+    }
+    let (n_rows, width) = (train.len() + test.len(), train.width());
+    let create = |name: &str| {
+        let path = run.path(name);
+        let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        anyhow::Ok(BufWriter::new(file))
+    };
+    let mut tensors = Safetensors::new(create("embeddings.safetensors")?, "embeddings", n_rows, width)?;
+    let mut npy = Npy::new(create("embeddings.npy")?, n_rows, width)?;
+    for part in [train, test] {
+        tensors.write(part.values())?;
+        npy.write(part.values())?;
+    }
+    tensors.finish()?;
+    npy.finish()?;
+    Ok(())
+}
+
+/// Fits a surrogate with each of `n_seeds` seeds; every fit is kept as it is done.
+fn scores(
+    run: &mut Run,
+    name: &str,
+    gp: &Gp,
+    n_seeds: usize,
+    data: &VaeData,
+    vectors: impl Fn() -> Result<(Latents, Latents)>,
+) -> Result<Vec<Score>> {
+    let mut ready = None;
+    let mut scores = Vec::with_capacity(n_seeds);
+    for seed in 1..=n_seeds as u64 {
+        let one: Score = run.once(&format!("{name}-{seed}"), |_| {
+            let (train, test) = match &mut ready {
+                Some(ready) => ready,
+                none => none.insert(vectors()?),
+            };
+            let scored =
+                Scored { train, train_scores: &data.train_scores, test, test_scores: &data.test_scores };
+            let bar = steps_bar(format!("{name}, fit {seed} of {n_seeds}"), 0);
+            let outcome = score(scored, gp, seed, &mut |progress| {
+                bar.set_length(progress.n_steps as u64);
+                bar.set_position(progress.step as u64);
+            });
+            bar.finish_and_clear();
+            outcome
+        })?;
+        scores.push(one);
+    }
+    if !scores.is_empty() {
+        let column = |part: fn(&Score) -> f64| mean(&scores.iter().map(part).collect::<Vec<f64>>());
+        println!("{name}: RMSE {:.4}, Pearson {:.4} ({n_seeds} fits)", column(|s| s.rmse), column(|s| s.pearson));
+    }
+    Ok(scores)
+}
+
+/// Reconstruction and generation by one encoder.
+fn generate(
+    plan: &VaePlan,
+    data: &VaeData,
+    vae: &PaceVae,
+    (z_train, z_test): (&Latents, &Latents),
+    device: &Device,
+    run: &mut Run,
+    outcome: &mut EncoderOutcome,
+) -> Result<()> {
+    let seed = outcome.seed;
+    let (n_graphs, n_samples) = plan.reconstruct;
+    let z = z_test.head(n_graphs);
+    let seen: Vec<Dag> = data.test.iter().take(n_graphs).map(|dag| as_seen(dag, plan, &data.spec)).collect();
+    let found = run.once(&format!("reconstruct-{seed}"), |_| {
+        let options = DecodeOptions::sample(Mode::Constrained, seed);
+        let bar = steps_bar("reconstruct", (z.len() * n_samples) as u64);
+        let found = reconstruction(vae, &z, &seen, n_samples, &options, device, |done| bar.set_position(done as u64));
+        bar.finish_and_clear();
+        anyhow::Ok(found)
+    })?;
+    println!("reconstruction: {:.3} % sampled, {:.3} % greedy", 100.0 * found.isomorphic, 100.0 * found.greedy);
+    outcome.reconstruction = Some(found);
+    let mut known = None;
+    let (n_latents, n_decodings) = plan.generate;
+    for (name, mode) in [("generate", Mode::Constrained), ("generate-published", Mode::Published)] {
+        let found: Generation = run.once(&format!("{name}-{seed}"), |_| {
+            let known = known.get_or_insert_with(|| Known::new(&data.train));
+            let options = DecodeOptions::sample(mode, seed);
+            let bar = steps_bar("generate", (n_latents * n_decodings) as u64);
+            let prior = z_train.sample_like(n_latents, seed);
+            let found = generation(vae, &prior, n_decodings, &options, (&data.spec, known), device, |done| {
+                bar.set_position(done as u64);
+            });
+            bar.finish_and_clear();
+            anyhow::Ok(found)
+        })?;
+        let Generation { valid, unique, novel, .. } = found;
+        println!("{name}: {:.2} % valid, {:.2} % unique, {:.2} % novel", 100.0 * valid, 100.0 * unique, 100.0 * novel);
+        match mode {
+            Mode::Published => outcome.published_generation = Some(found),
+            _ => outcome.generation = Some(found),
+        }
+    }
+    Ok(())
+}
+
+/// The graph in the numbering the model learns to decode.
+fn as_seen(dag: &Dag, plan: &VaePlan, spec: &DagSpec) -> Dag {
+    match plan.model.encoder.order {
+        Order::Stored => dag.clone(),
+        Order::Canonical => {
+            // The table orders graphs with their start symbol, which comes first and goes again.
+            let order = canonical_order(&spec.with_start_symbol().add_start_symbol(dag));
+            let rest: Vec<usize> = order.into_iter().filter(|&node| node > 0).map(|node| node - 1).collect();
+            dag.relabel(&rest)
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}

@@ -1,0 +1,81 @@
+//! [`VaeData`]: the graphs and scores of NA or BN, split as the authors split them.
+
+use anyhow::{Result, ensure};
+use pace_graph::dataset::{DataDir, Dataset, DatasetFormat};
+use pace_graph::{Dag, DagSpec, split_reference};
+use pace_train::record::DataKind;
+
+use crate::args::RunArgs;
+use crate::progress::{rows_bar, rows_seen};
+
+/// A dataset of scored graphs, cut into training and test part.
+#[derive(Clone, Debug)]
+pub struct VaeData {
+    /// What the graphs look like.
+    pub spec: DagSpec,
+    /// Graphs to train on.
+    pub train: Vec<Dag>,
+    /// Their scores.
+    pub train_scores: Vec<f64>,
+    /// Graphs held out.
+    pub test: Vec<Dag>,
+    /// Their scores.
+    pub test_scores: Vec<f64>,
+    /// Published data or made here.
+    pub kind: DataKind,
+    /// The same in plain words.
+    pub note: String,
+}
+
+impl VaeData {
+    /// Reads `<id>/<file>`; where it is absent, and no folder was asked for, takes what `embedded` makes.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or an asked-for folder without it.
+    pub fn load(
+        args: &RunArgs,
+        (id, file): (&str, &str),
+        format: &dyn DatasetFormat,
+        embedded: impl FnOnce() -> Result<Dataset>,
+    ) -> Result<VaeData> {
+        let dir = DataDir::resolve(args.data.as_deref());
+        if dir.find(id, file).is_none() {
+            ensure!(args.data.is_none(), "{id}/{file} is not in the folder given with --data");
+            return VaeData::split(embedded()?, DataKind::Embedded);
+        }
+        let bar = rows_bar("read the graphs");
+        let dataset = dir.read(format, id, file, &mut rows_seen(&bar));
+        bar.finish_and_clear();
+        VaeData::split(dataset?, DataKind::Real)
+    }
+
+    fn split(dataset: Dataset, kind: DataKind) -> Result<VaeData> {
+        let split = split_reference(dataset.samples.len(), 0.9);
+        let dags = |rows: &[usize]| rows.iter().map(|&row| dataset.samples[row].dag.clone()).collect();
+        let scores = |rows: &[usize]| dataset.targets(rows).collect::<Vec<f64>>();
+        let data = VaeData {
+            train: dags(&split.train),
+            train_scores: scores(&split.train),
+            test: dags(&split.test),
+            test_scores: scores(&split.test),
+            spec: dataset.spec.clone(),
+            note: dataset.note.clone(),
+            kind,
+        };
+        ensure!(
+            data.train.len() == data.train_scores.len() && data.test.len() == data.test_scores.len(),
+            "some graphs have no score"
+        );
+        Ok(data)
+    }
+
+    /// The first graphs of each part.
+    pub fn truncated(mut self, n_train: usize, n_test: usize) -> VaeData {
+        self.train.truncate(n_train);
+        self.train_scores.truncate(n_train);
+        self.test.truncate(n_test);
+        self.test_scores.truncate(n_test);
+        self.note = format!("{}; of these {} to train and {} to test", self.note, self.train.len(), self.test.len());
+        self
+    }
+}

@@ -1,1 +1,95 @@
 //! The surrogate joint: a cheap guess of the oracle, with its uncertainty.
+//!
+//! A config is fitted to vectors and their scores and becomes a [`Surrogate`]; whatever uses one sees only its
+//! [`Posterior`]. Gaussian processes here have a zero mean: standardise the scores first.
+//!
+//! ```
+//! use pace_search::Matrix;
+//! use pace_search::surrogate::{SparseGpConfig, Surrogate};
+//! let x = Matrix::from_fn(30, 1, |row, _| row as f64 / 5.0);
+//! let y: Vec<f64> = x.col(0).iter().map(|x| x.sin()).collect();
+//! let gp = SparseGpConfig { n_inducing: 12, ..SparseGpConfig::default() }.fit(x.as_ref(), &y, 0)?;
+//! let posterior = gp.predict(Matrix::from_fn(1, 1, |_, _| 2.1).as_ref());
+//! assert!((posterior.mean[0] - 2.1_f64.sin()).abs() < 0.01);
+//! # Ok::<(), pace_search::Error>(())
+//! ```
+
+use faer::MatRef;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+mod bound;
+mod check;
+mod dense;
+mod init;
+mod kernel;
+mod lbfgs;
+mod line_search;
+mod published;
+mod shards;
+mod sparse_gp;
+
+pub use bound::{Bound, Evaluation, Hyperparameters};
+pub use init::{InducingInit, LengthScaleInit};
+pub use kernel::Kernel;
+// pub use published::{PublishedEnergy, PublishedGp, PublishedGpConfig, PublishedParameters};
+pub use sparse_gp::{SparseGp, SparseGpConfig};
+
+/// What a surrogate believes about the score of some vectors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posterior {
+    /// Expected score, one per vector.
+    pub mean: Vec<f64>,
+    /// Variance of the noise-free score, one per vector.
+    pub variance: Vec<f64>,
+    /// Variance of an observation around the noise-free score.
+    pub noise: f64,
+}
+
+/// A fitted model of the score.
+pub trait Surrogate: Send + Sync {
+    /// The belief about every row of `x`.
+    ///
+    /// # Shapes
+    /// x [N, D] as in the fit; every vector of the posterior has length N.
+    fn predict(&self, x: MatRef<'_, f64>) -> Posterior;
+}
+
+/// How far a fit has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Steps done.
+    pub step: usize,
+    /// Steps planned; a fit may stop earlier.
+    pub n_steps: usize,
+    /// What is maximised, per row of data.
+    pub objective: f64,
+}
+
+/// The surrogates that our own commands know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SurrogateConfig {
+    /// Sparse Gaussian process with a collapsed bound.
+    SparseGp(SparseGpConfig),
+    //    /// The sparse Gaussian process of the published results.
+    // PublishedGp(PublishedGpConfig),
+}
+
+impl SurrogateConfig {
+    /// Fits the chosen surrogate to vectors x [N, D] and scores y [N]; `seed` decides everything that is random.
+    pub fn fit(
+        &self,
+        x: MatRef<'_, f64>,
+        y: &[f64],
+        seed: u64,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Box<dyn Surrogate>, Error> {
+        Ok(match self {
+            SurrogateConfig::SparseGp(config) => Box::new(config.fit_with(x, y, seed, progress)?),
+            // SurrogateConfig::PublishedGp(config) => Box::new(config.fit_with(x, y, seed, progress)?),
+        })
+    }
+}

@@ -1,1 +1,5 @@
 //! Integration tests of pace-search, one binary.
+
+mod surrogate_bound;
+mod surrogate_fit;
+mod surrogate_sample;

@@ -1,0 +1,91 @@
+//! Quality on the raw features of NA: one-hot operations and skip bits, 51 numbers per architecture.
+
+use std::time::Instant;
+
+use pace_graph::dataset::{DataDir, Na};
+use pace_graph::{Dag, split_reference};
+use pace_search::Matrix;
+use pace_search::surrogate::{Bound, Kernel, SparseGpConfig, Surrogate, SurrogateConfig};
+
+const LAYERS: usize = 6;
+const OPS: usize = 6;
+
+/// Prints RMSE, correlation, negative log predictive density and seconds of every variant whose name contains the last
+/// argument.
+pub fn run(args: &[String]) {
+    let dir = DataDir::resolve(None);
+    let na = match dir.read(&Na::default(), "na", "final_structures6.txt", &mut |_| {}) {
+        Ok(na) => na,
+        Err(error) => return println!("{error}"),
+    };
+    let split = split_reference(na.samples.len(), 0.9);
+    let features = |rows: &[usize]| {
+        let rows: Vec<Vec<f64>> = rows.iter().map(|&row| raw(&na.samples[row].dag)).collect();
+        Matrix::from_fn(rows.len(), rows[0].len(), |i, d| rows[i][d])
+    };
+    let targets: Vec<f64> = na.targets(&split.train).collect();
+    let mean = targets.iter().sum::<f64>() / targets.len() as f64;
+    let std = (targets.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / targets.len() as f64).sqrt();
+    let standard = |rows: &[usize]| na.targets(rows).map(|y| (y - mean) / std).collect::<Vec<f64>>();
+    let (x, y, x_test, y_test) =
+        (features(&split.train), standard(&split.train), features(&split.test), standard(&split.test));
+    println!("{} train, {} test rows, {} features", y.len(), y_test.len(), x.ncols());
+    for (name, config) in variants() {
+        if args.last().is_some_and(|filter| filter != "na" && !name.contains(filter.as_str())) {
+            continue;
+        }
+        let start = Instant::now();
+        let mut steps = (0, 0.0);
+        let fitted = config.fit(x.as_ref(), &y, 1, &mut |progress| steps = (progress.step, progress.objective));
+        let seconds = start.elapsed().as_secs_f64();
+        match fitted {
+            Ok(gp) => println!("{name:28} {} {seconds:8.2} s  {steps:?}", score(&*gp, &x_test, &y_test)),
+            Err(error) => println!("{name:28} {error}"),
+        }
+    }
+}
+
+fn variants() -> Vec<(String, SurrogateConfig)> {
+    let base = SparseGpConfig::default();
+    let mut variants = vec![];
+    for (name, kernel, bound) in [
+        ("vfe", Kernel::Rbf, Bound::Vfe),
+        ("fitc", Kernel::Rbf, Bound::Fitc),
+        ("vfe matern", Kernel::Matern52, Bound::Vfe),
+    ] {
+        for subset in [Some(2000), Some(4000), Some(6000), None] {
+            let size = subset.map_or("all".to_owned(), |rows| rows.to_string());
+            let config = SparseGpConfig { kernel, bound, subset, ..base.clone() };
+            variants.push((format!("{name} {size}"), SurrogateConfig::SparseGp(config)));
+        }
+    }
+    variants
+}
+
+fn raw(dag: &Dag) -> Vec<f64> {
+    let mut features = vec![0.0; LAYERS * OPS];
+    for layer in 0..LAYERS {
+        features[layer * OPS + usize::from(dag.op(layer + 1)) - 2] = 1.0;
+    }
+    for node in 2..=LAYERS {
+        features.extend((0..node - 1).map(|from| f64::from(u8::from(dag.has_edge(from, node)))));
+    }
+    features
+}
+
+fn score(gp: &dyn Surrogate, x: &Matrix, y: &[f64]) -> String {
+    let posterior = gp.predict(x.as_ref());
+    let n = y.len() as f64;
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / n;
+    let (mean_p, mean_y) = (mean(&posterior.mean), mean(y));
+    let (mut square, mut pp, mut yy, mut py, mut nlpd) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for ((p, v), y) in posterior.mean.iter().zip(&posterior.variance).zip(y) {
+        let v = v + posterior.noise;
+        square += (p - y).powi(2);
+        pp += (p - mean_p).powi(2);
+        yy += (y - mean_y).powi(2);
+        py += (p - mean_p) * (y - mean_y);
+        nlpd += 0.5 * ((2.0 * std::f64::consts::PI * v).ln() + (p - y).powi(2) / v);
+    }
+    format!("rmse {:.4} r {:.4} nlpd {:.4}", (square / n).sqrt(), py / (pp * yy).sqrt(), nlpd / n)
+}

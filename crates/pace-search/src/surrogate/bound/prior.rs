@@ -1,0 +1,98 @@
+//! The inducing points before any data: Kmm and its factor.
+
+use faer::{Mat, MatMut, Par};
+
+use super::Hyperparameters;
+use crate::error::Error;
+use crate::surrogate::dense;
+use crate::surrogate::kernel::{Kernel, KernelGradient, Scaled};
+
+/// Beyond this the model would be another one.
+const MAX_JITTER: f64 = 1e-2;
+
+/// Kmm = L L^T at some hyperparameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Prior {
+    pub(crate) kernel: Kernel,
+    pub(crate) inverse_lengths: Vec<f64>,
+    /// s
+    pub(crate) variance: f64,
+    /// v
+    pub(crate) noise: f64,
+    pub(crate) inducing: Scaled,
+    /// Kmm with jitter [M, M].
+    covariance: Mat<f64>,
+    /// dKmm/dr^2 [M, M].
+    slopes: Mat<f64>,
+    /// L^-1 [M, M].
+    pub(crate) inverse_factor: Mat<f64>,
+}
+
+/// Derivatives of a bound, before they are folded into those by the hyperparameters.
+pub(super) struct Sums {
+    /// By Kmm, full.
+    pub(super) by_prior: Mat<f64>,
+    /// By Knm, already weighed.
+    pub(super) by_cross: KernelGradient,
+    /// By the prior variance of every row, summed.
+    pub(super) by_diagonal: f64,
+    /// By the noise variance.
+    pub(super) by_noise: f64,
+}
+
+impl Prior {
+    pub(crate) fn new(kernel: Kernel, hyper: &Hyperparameters, jitter: f64) -> Result<Prior, Error> {
+        let inverse_lengths: Vec<f64> = hyper.log_lengths.iter().map(|log| (-log).exp()).collect();
+        let (variance, noise) = (hyper.log_variance.exp(), hyper.log_noise.exp());
+        let n = hyper.inducing.nrows();
+        let inducing = Scaled::new(hyper.inducing.as_ref(), 0..n, &inverse_lengths);
+        let (mut covariance, mut slopes) = (Mat::zeros(n, n), Mat::zeros(n, n));
+        let outputs = (covariance.as_mut(), slopes.as_mut());
+        inducing.covariance_and_slope(&inducing, kernel, variance, outputs.0, outputs.1, dense::all_threads());
+        let factor = factor(&mut covariance, variance, jitter)?;
+        let inverse_factor = dense::invert_lower(&factor);
+        Ok(Prior { kernel, inverse_lengths, variance, noise, inducing, covariance, slopes, inverse_factor })
+    }
+
+    pub(crate) fn n_inducing(&self) -> usize {
+        self.inducing.len()
+    }
+
+    /// Covariances of the inducing points with others [M, n].
+    pub(crate) fn cross(&self, points: &Scaled, dst: MatMut<'_, f64>) {
+        self.inducing.covariance(points, self.kernel, self.variance, dst, Par::Seq);
+    }
+
+    pub(super) fn gradient(&self, sums: Sums) -> Hyperparameters {
+        let (n_inducing, n_dims) = (self.n_inducing(), self.inverse_lengths.len());
+        let mut by_self = KernelGradient::zeros(n_inducing, n_dims);
+        let mut by_prior = sums.by_prior;
+        let inputs = (self.covariance.as_ref(), self.slopes.as_ref());
+        by_self.add(by_prior.as_mut(), inputs.0, inputs.1, &self.inducing, dense::all_threads());
+        let mut log_lengths = vec![0.0; n_dims];
+        let mut inducing = Mat::zeros(n_inducing, n_dims);
+        for (part, times) in [(&by_self, 2.0), (&sums.by_cross, 1.0)] {
+            part.finish(&self.inducing, &self.inverse_lengths, times, &mut log_lengths, inducing.as_mut());
+        }
+        let log_variance = by_self.log_variance() + sums.by_cross.log_variance() + self.variance * sums.by_diagonal;
+        Hyperparameters { log_lengths, log_variance, log_noise: self.noise * sums.by_noise, inducing }
+    }
+}
+
+/// L of the covariance, to whose diagonal the smallest jitter that allows it is added.
+fn factor(covariance: &mut Mat<f64>, variance: f64, jitter: f64) -> Result<Mat<f64>, Error> {
+    let size = covariance.nrows();
+    let mut next = jitter;
+    loop {
+        // A point's distance to itself is zero, whatever rounding says.
+        (0..size).for_each(|i| covariance[(i, i)] = variance * (1.0 + next));
+        match dense::cholesky(covariance.clone()) {
+            Ok(factor) => return Ok(factor),
+            Err(pivot) if next >= MAX_JITTER || !variance.is_finite() => {
+                let what = "the covariance of the inducing points";
+                return Err(Error::NotPositiveDefinite { what, pivot, size, jitter: next });
+            }
+            Err(_) => next = (10.0 * next).max(1e-10),
+        }
+    }
+}

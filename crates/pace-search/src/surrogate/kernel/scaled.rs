@@ -1,0 +1,83 @@
+//! Points in units of the length-scales, and the covariances between them.
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::reborrow::ReborrowMut;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+
+use super::Kernel;
+
+/// Points divided by the length-scales, one per column, with their squared norms.
+#[derive(Clone, Debug)]
+pub(crate) struct Scaled {
+    /// [D, n]
+    points: Mat<f64>,
+    norms: Vec<f64>,
+}
+
+impl Scaled {
+    /// Rows of x [N, D] times `inverse_lengths` [D].
+    pub(crate) fn new(x: MatRef<'_, f64>, rows: Range<usize>, inverse_lengths: &[f64]) -> Scaled {
+        let mut points = Mat::zeros(x.ncols(), rows.len());
+        for (d, &inverse) in inverse_lengths.iter().enumerate() {
+            let column = x.col(d).subrows(rows.start, rows.len());
+            points.row_mut(d).iter_mut().zip(column.iter()).for_each(|(scaled, &value)| *scaled = value * inverse);
+        }
+        let norms = (0..rows.len()).map(|i| points.col_as_slice(i).iter().map(|v| v * v).sum()).collect();
+        Scaled { points, norms }
+    }
+
+    /// [D, n]
+    pub(crate) fn points(&self) -> MatRef<'_, f64> {
+        self.points.as_ref()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.norms.len()
+    }
+
+    /// Squared distances: of point j here to point i there, at row j and column i.
+    ///
+    /// |z|^2 + |x|^2 - 2 z x: one matrix product. Rounding may leave a small negative number, which kernels read as 0.
+    fn squared_distances(&self, others: &Scaled, mut dst: MatMut<'_, f64>, par: Par) {
+        matmul(dst.rb_mut(), Accum::Replace, self.points.transpose(), &others.points, -2.0, par);
+        for (column, &norm) in dst.col_iter_mut().zip(&others.norms) {
+            let column = column.try_as_col_major_mut().expect("a matrix of our own is column-major").as_slice_mut();
+            column.iter_mut().zip(&self.norms).for_each(|(r2, own)| *r2 += own + norm);
+        }
+    }
+
+    /// Covariances k(z_j, x_i) [n, others].
+    pub(crate) fn covariance(
+        &self,
+        others: &Scaled,
+        kernel: Kernel,
+        variance: f64,
+        mut dst: MatMut<'_, f64>,
+        par: Par,
+    ) {
+        self.squared_distances(others, dst.rb_mut(), par);
+        for column in dst.col_iter_mut() {
+            kernel.values(variance, column.try_as_col_major_mut().expect("as above").as_slice_mut());
+        }
+    }
+
+    /// Covariances and their derivatives by the squared distance, both [n, others].
+    pub(crate) fn covariance_and_slope(
+        &self,
+        others: &Scaled,
+        kernel: Kernel,
+        variance: f64,
+        mut dst: MatMut<'_, f64>,
+        slopes: MatMut<'_, f64>,
+        par: Par,
+    ) {
+        self.squared_distances(others, dst.rb_mut(), par);
+        for (values, slopes) in dst.col_iter_mut().zip(slopes.col_iter_mut()) {
+            let values = values.try_as_col_major_mut().expect("as above").as_slice_mut();
+            let slopes = slopes.try_as_col_major_mut().expect("as above").as_slice_mut();
+            kernel.values_and_slopes(variance, values, slopes);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! [`SparseGp`]: a Gaussian process summarised by inducing points, fitted by maximising a collapsed bound.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use serde::{Deserialize, Serialize};
+
+use super::bound::{Bound, Hyperparameters, Prior, Problem, Solved};
+use super::check::check_data;
+use super::dense::dot;
+use super::init::{self, InducingInit, LengthScaleInit, Units};
+use super::kernel::{Kernel, Scaled};
+use super::lbfgs::Lbfgs;
+use super::shards::BLOCK;
+use super::{Posterior, Progress, Surrogate};
+use crate::error::Error;
+
+/// The noise starts at this share of the variance of y.
+const NOISE_SHARE: f64 = 0.1;
+/// Noise below this share of the variance of y is not asked for: the factorisations would lose all digits.
+const NOISE_FLOOR: f64 = 1e-8;
+
+/// How to fit a [`SparseGp`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SparseGpConfig {
+    /// Shape of the covariance.
+    pub kernel: Kernel,
+    /// What is maximised.
+    pub bound: Bound,
+    /// M; at most the number of rows is used.
+    pub n_inducing: usize,
+    /// Where the inducing points start.
+    pub inducing_init: InducingInit,
+    /// Whether they then move.
+    pub learn_inducing: bool,
+    /// Where the length-scales start.
+    pub length_init: LengthScaleInit,
+    /// Learn on so many random rows (nothing: on all); the posterior uses all rows in any case.
+    pub subset: Option<usize>,
+    /// Iterations of L-BFGS on the subset.
+    pub max_iterations: usize,
+    /// Iterations after that on all rows; without a subset they do nothing.
+    pub refine_iterations: usize,
+    /// Stop when an iteration gains less than this, relative to the bound.
+    pub tolerance: f64,
+    /// Pairs that L-BFGS remembers.
+    pub memory: usize,
+    /// Smallest jitter on Kmm, relative to the signal variance.
+    pub jitter: f64,
+    /// Model y minus its mean, and add the mean back.
+    pub center: bool,
+}
+
+impl Default for SparseGpConfig {
+    fn default() -> SparseGpConfig {
+        SparseGpConfig {
+            kernel: Kernel::Rbf,
+            bound: Bound::Vfe,
+            n_inducing: 500,
+            inducing_init: InducingInit::Spread,
+            learn_inducing: true,
+            length_init: LengthScaleInit::PerDimension,
+            subset: None,
+            max_iterations: 60,
+            refine_iterations: 0,
+            tolerance: 1e-6,
+            memory: 20,
+            jitter: 1e-6,
+            center: true,
+        }
+    }
+}
+
+impl SparseGpConfig {
+    /// Fits to vectors x [N, D] and scores y [N]; `seed` decides everything that is random.
+    pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64) -> Result<SparseGp, Error> {
+        self.fit_with(x, y, seed, &mut |_| {})
+    }
+
+    /// As [`fit`](Self::fit), telling `progress` of every iteration.
+    pub fn fit_with(
+        &self,
+        x: MatRef<'_, f64>,
+        y: &[f64],
+        seed: u64,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<SparseGp, Error> {
+        self.check()?;
+        check_data(x, y)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let offset = if self.center { y.iter().sum::<f64>() / y.len() as f64 } else { 0.0 };
+        let y: Vec<f64> = y.iter().map(|y| y - offset).collect();
+        let units = Units::of(x, self.length_init);
+        let x = units.apply(x);
+        let all = Problem { kernel: self.kernel, jitter: self.jitter, x: x.as_ref(), y: &y };
+        let rows = match self.subset {
+            Some(subset) if subset < y.len() => Some(init::sample_rows(y.len(), subset, &mut rng)),
+            _ => None,
+        };
+        let n_steps = self.max_iterations + rows.as_ref().map_or(0, |_| self.refine_iterations);
+        let mut step = 0;
+        let mut report = |objective| {
+            step += 1;
+            progress(Progress { step, n_steps, objective });
+        };
+        let hyper = match rows {
+            None => self.learn(all, self.start(all, &mut rng), self.max_iterations, &mut report)?,
+            Some(rows) => {
+                let (x, y) = (init::gather(all.x, &rows), rows.iter().map(|&row| y[row]).collect::<Vec<f64>>());
+                let part = Problem { x: x.as_ref(), y: &y, ..all };
+                let hyper = self.learn(part, self.start(part, &mut rng), self.max_iterations, &mut report)?;
+                self.learn(all, hyper, self.refine_iterations, &mut report)?
+            }
+        };
+        let (prior, solved) = self.bound.solve(all, &hyper)?;
+        Ok(SparseGp { units, offset, hyper, prior, solved })
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let bad = |name, value: String, range| Err(Error::BadSetting { name, value, range });
+        match self {
+            SparseGpConfig { n_inducing: 0, .. } => bad("n_inducing", "0".to_owned(), "a fit needs at least 1"),
+            SparseGpConfig { subset: Some(0), .. } => bad("subset", "0".to_owned(), "a fit needs at least 1 row"),
+            SparseGpConfig { jitter, .. } if !(0.0..=1e-2).contains(jitter) => {
+                bad("jitter", jitter.to_string(), "it lies in 0..=0.01")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn start(&self, problem: Problem<'_>, rng: &mut ChaCha8Rng) -> Hyperparameters {
+        let rows = init::inducing_rows(problem.x, self.n_inducing, self.inducing_init, rng);
+        // At the median distance the covariance starts at s / e.
+        let log_length = 0.5 * (0.5 * init::median_squared_distance(problem.x, rng)).ln();
+        let variance = variance(problem.y);
+        Hyperparameters {
+            log_lengths: vec![log_length; problem.x.ncols()],
+            log_variance: variance.ln(),
+            log_noise: (NOISE_SHARE * variance).ln(),
+            inducing: init::gather(problem.x, &rows),
+        }
+    }
+
+    /// Maximises the bound per row, which has the same size for any number of rows.
+    fn learn(
+        &self,
+        problem: Problem<'_>,
+        start: Hyperparameters,
+        max_iterations: usize,
+        report: &mut dyn FnMut(f64),
+    ) -> Result<Hyperparameters, Error> {
+        if max_iterations == 0 {
+            return Ok(start);
+        }
+        let lbfgs = Lbfgs { memory: self.memory, max_iterations, tolerance: self.tolerance };
+        let rows = problem.y.len() as f64;
+        let floor = (NOISE_FLOOR * variance(problem.y)).ln();
+        let mut evaluate = |packed: &[f64]| {
+            let hyper = self.unpack(packed, &start);
+            if hyper.log_noise < floor {
+                return Ok((f64::INFINITY, vec![0.0; packed.len()]));
+            }
+            let evaluation = self.bound.gradient(problem, &hyper)?;
+            let gradient = self.pack(&evaluation.gradient).iter().map(|g| -g / rows).collect();
+            Ok((-evaluation.value / rows, gradient))
+        };
+        let packed = lbfgs.minimize(self.pack(&start), &mut evaluate, &mut |_, value| report(-value))?;
+        Ok(self.unpack(&packed, &start))
+    }
+
+    fn pack(&self, hyper: &Hyperparameters) -> Vec<f64> {
+        let mut packed = hyper.log_lengths.clone();
+        packed.extend([hyper.log_variance, hyper.log_noise]);
+        if self.learn_inducing {
+            packed.extend(hyper.inducing.col_iter().flat_map(|column| column.iter()));
+        }
+        packed
+    }
+
+    fn unpack(&self, packed: &[f64], like: &Hyperparameters) -> Hyperparameters {
+        let (lengths, rest) = packed.split_at(like.log_lengths.len());
+        let (m, n_dims) = like.inducing.shape();
+        let inducing = match self.learn_inducing {
+            true => Mat::from_fn(m, n_dims, |j, d| rest[2 + d * m + j]),
+            false => like.inducing.clone(),
+        };
+        Hyperparameters { log_lengths: lengths.to_vec(), log_variance: rest[0], log_noise: rest[1], inducing }
+    }
+}
+
+/// The mean square of y, which has no mean left; 1 where it is 0.
+fn variance(y: &[f64]) -> f64 {
+    match dot(y, y) / y.len() as f64 {
+        variance if variance > 0.0 => variance,
+        _ => 1.0,
+    }
+}
+
+/// A fitted sparse Gaussian process.
+#[derive(Clone, Debug)]
+pub struct SparseGp {
+    units: Units,
+    offset: f64,
+    /// In the units above.
+    hyper: Hyperparameters,
+    prior: Prior,
+    solved: Solved,
+}
+
+impl SparseGp {
+    /// What was learnt, in the units of the data.
+    pub fn hyperparameters(&self) -> Hyperparameters {
+        let lengths = self.hyper.log_lengths.iter().zip(&self.units.scale);
+        Hyperparameters {
+            log_lengths: lengths.map(|(log, scale)| log + scale.ln()).collect(),
+            inducing: self.units.undo(self.hyper.inducing.as_ref()),
+            ..self.hyper.clone()
+        }
+    }
+
+    /// The bound on all rows, in nats.
+    pub fn log_evidence(&self) -> f64 {
+        self.solved.value
+    }
+}
+
+impl Surrogate for SparseGp {
+    fn predict(&self, x: MatRef<'_, f64>) -> Posterior {
+        let n_dims = self.units.scale.len();
+        assert_eq!(x.ncols(), n_dims, "{} columns, but the fit saw {n_dims}", x.ncols());
+        let block = |index: usize| {
+            let (start, end) = (index * BLOCK, ((index + 1) * BLOCK).min(x.nrows()));
+            let x = self.units.apply(x.subrows(start, end - start));
+            let points = Scaled::new(x.as_ref(), 0..end - start, &self.prior.inverse_lengths);
+            let mut cross = Mat::zeros(self.prior.n_inducing(), end - start);
+            self.prior.cross(&points, cross.as_mut());
+            let mut shrunk = Mat::zeros(self.prior.n_inducing(), end - start);
+            matmul(&mut shrunk, Accum::Replace, &self.solved.shrink, &cross, 1.0, Par::Seq);
+            let one = |i| {
+                let k: &[f64] = cross.col_as_slice(i);
+                let variance = (self.prior.variance - dot(k, shrunk.col_as_slice(i))).max(0.0);
+                (self.offset + dot(k, &self.solved.beta), variance)
+            };
+            (0..end - start).map(one).collect::<Vec<(f64, f64)>>()
+        };
+        let blocks: Vec<_> = (0..x.nrows().div_ceil(BLOCK)).into_par_iter().map(block).collect();
+        let (mean, variance) = blocks.into_iter().flatten().unzip();
+        Posterior { mean, variance, noise: self.prior.noise }
+    }
+}

@@ -1,1 +1,6 @@
 //! Integration tests of pace-search, one binary.
+
+mod oracle_asia;
+mod oracle_bic;
+mod oracle_exact;
+mod oracle_observations;

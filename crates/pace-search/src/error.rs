@@ -31,4 +31,20 @@ pub enum Error {
         /// Columns allowed.
         max: usize,
     },
+    /// Weights that do not belong to this version of the surrogate.
+    #[error("these are not weights of the '{surrogate}' surrogate: {reason}; train them again")]
+    Weights {
+        /// The surrogate that was asked for.
+        surrogate: &'static str,
+        /// What does not fit.
+        reason: String,
+    },
+    /// Too few labelled graphs to fit and to check a surrogate.
+    #[error("{n_rows} labelled graphs, but the surrogate wants at least {wanted}; give it the whole table")]
+    TooFewRows {
+        /// Graphs found.
+        n_rows: usize,
+        /// Graphs wanted.
+        wanted: usize,
+    },
 }

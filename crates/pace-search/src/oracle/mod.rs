@@ -1,7 +1,8 @@
 //! The oracle joint: how good a graph really is.
 //!
-//! An [`Oracle`] scores graphs; higher is better. [`Bic`] is the real one of BN, with its proven optimum ([`Optimum`]).
-//! Where no data folder is at hand, [`embedded_bn`] makes a dataset out of nothing but a seed.
+//! An [`Oracle`] scores graphs; higher is better. [`Bic`] is the real one of BN, with its proven optimum ([`Optimum`]);
+//! [`NaSurrogate`] stands in for the shared weights behind NA, which are lost. Where no data folder is at hand,
+//! [`embedded_bn`] and [`embedded_na`] make a dataset out of nothing but a seed.
 //!
 //! ```
 //! use pace_search::oracle::{Bic, Observations, Optimum, Oracle};
@@ -22,11 +23,13 @@ use crate::error::Error;
 mod asia;
 mod bic;
 mod exact;
+mod na;
 mod observations;
 
 pub use asia::{EmbeddedBn, embedded_bn, sample_asia};
 pub use bic::{Bic, MAX_VARIABLES};
 pub use exact::Optimum;
+pub use na::{HeldOut, NaSurrogate, NaSurrogateConfig, embedded_na};
 pub use observations::Observations;
 
 /// What a search would pay for: the true score of a graph.

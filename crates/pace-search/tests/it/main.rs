@@ -3,4 +3,5 @@
 mod oracle_asia;
 mod oracle_bic;
 mod oracle_exact;
+mod oracle_na;
 mod oracle_observations;

@@ -50,7 +50,7 @@ fn paper() -> VaePlan {
             ..FitConfig::vae()
         },
         encoder_seeds: 2,
-        gp: Gp::Sparse(SparseGpConfig::default()),
+        gp: Gp::Sparse(SparseGpConfig { subset: Some(4000), ..SparseGpConfig::default() }),
         gp_seeds: 10,
         published_gp: Gp::Published { config: PublishedGpConfig::default(), n_rows: Some(5000) },
         published_gp_seeds: 1,
@@ -94,7 +94,7 @@ fn main() -> Result<()> {
     let plan = VaePlan { fit: FitConfig { seed: args.run.seed, ..plan.fit }, ..plan };
     let threads = args.run.init_threads()?;
     let mut bic = None;
-    let mut data = VaeData::load(&args.run, ("bn", "asia_200k.txt"), &Bn, || {
+    let mut data = VaeData::load(&args.run, ("bn", "asia_200k.txt"), &Bn::default(), || {
         let n = if args.run.smoke { 10_000 } else { N_EMBEDDED };
         let made = embedded_bn(n, 0)?;
         bic = Some(made.bic);

@@ -1,4 +1,4 @@
-//! Trains the embedded stand-ins of datasets: `cargo run --release -p pace-examples --bin distill -- na --data DIR`.
+//! Trains the embedded stand-ins of datasets: `cargo xtask distill na --data DIR`.
 //!
 //! Each writes a small file of weights (never data) that a crate includes, so that every command works offline.
 

@@ -46,7 +46,7 @@ fn paper() -> VaePlan {
             ..FitConfig::vae()
         },
         encoder_seeds: 2,
-        gp: Gp::Sparse(SparseGpConfig::default()),
+        gp: Gp::Sparse(SparseGpConfig { subset: Some(4000), ..SparseGpConfig::default() }),
         gp_seeds: 10,
         published_gp: Gp::Published { config: PublishedGpConfig::default(), n_rows: None },
         published_gp_seeds: 1,

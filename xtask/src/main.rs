@@ -6,6 +6,7 @@
 mod bench;
 mod cargo;
 mod ci;
+mod distill;
 mod fetch;
 mod libclang;
 mod reproduce;
@@ -22,6 +23,7 @@ use clap::{Parser, Subcommand};
 /// The examples below the help text: what a newcomer types first.
 const EXAMPLES: &str = "\
 Examples:
+  cargo xtask reproduce na               train PACE-VAE on NA and redo the paper's tables (a quarter of an hour)
   cargo xtask reproduce nas101           run the NAS-Bench-101 pipeline and write runs/nas101-*/results.json
   cargo xtask reproduce nas101 --smoke   the same stages on little work, under a minute after the build
   cargo xtask test                       every test of the workspace, as CI runs it
@@ -53,6 +55,8 @@ enum Command {
     Test(test::Args),
     /// Run the pipeline of one dataset and write its results
     Reproduce(reproduce::Args),
+    /// Train the embedded stand-in of a dataset anew, from its real data
+    Distill(distill::Args),
     /// Download the public data of one dataset into datasets/.cache (resumable, checksums verified)
     Fetch(fetch::Args),
     /// Time the crates against their Python peers and write runs/bench.json
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         Command::Setup(args) => setup::run(&args, policy),
         Command::Test(args) => test::run(&args, policy),
         Command::Reproduce(args) => reproduce::run(&args, policy),
+        Command::Distill(args) => distill::run(&args, policy),
         Command::Fetch(args) => fetch::run(&args),
         Command::Bench(args) => bench::run(&args, policy),
         Command::Tidy => tidy::run(),

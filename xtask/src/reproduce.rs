@@ -1,5 +1,6 @@
 //! `cargo xtask reproduce <id>`: sets up, then runs the example of one dataset.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -26,14 +27,30 @@ pub struct Args {
     /// Seed of everything random
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// The encoder [default: the dataset's own]
+    #[arg(long, value_name = "NAME")]
+    encoder: Option<String>,
+    /// Encoders to train, each from a seed of its own
+    #[arg(long, value_name = "N")]
+    seeds: Option<usize>,
+    /// Throw away what the folder for the results holds
+    #[arg(long)]
+    fresh: bool,
     /// All stages on little work
     #[arg(long)]
     smoke: bool,
+    /// More options of the dataset's program, after `--`; `-- --help` lists them
+    #[arg(last = true, value_name = "OPTIONS")]
+    rest: Vec<OsString>,
 }
 
 /// The datasets whose pipeline exists; each is a binary of the examples package.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Dataset {
+    /// ENAS architectures: Tables 1 and 7
+    Na,
+    /// Bayesian networks: Tables 1 and 7
+    Bn,
     /// NAS-Bench-101
     Nas101,
 }
@@ -41,6 +58,8 @@ enum Dataset {
 impl Dataset {
     fn binary(self) -> &'static str {
         match self {
+            Dataset::Na => "na",
+            Dataset::Bn => "bn",
             Dataset::Nas101 => "nas101",
         }
     }
@@ -48,7 +67,7 @@ impl Dataset {
 
 impl Args {
     /// The options as given: what is left out is the example's to decide.
-    fn forwarded(&self) -> Result<Vec<std::ffi::OsString>> {
+    fn forwarded(&self) -> Result<Vec<OsString>> {
         let mut args = Vec::new();
         // The example runs at the root of the workspace; a relative path means the folder the user stands in.
         for (flag, path) in [("--data", &self.data), ("--out", &self.out)] {
@@ -56,15 +75,18 @@ impl Args {
                 args.extend([flag.into(), std::path::absolute(path)?.into_os_string()]);
             }
         }
-        if let Some(threads) = self.threads {
-            args.extend(["--threads".into(), threads.to_string().into()]);
+        let numbers = [
+            ("--threads", self.threads.map(|number| number.to_string())),
+            ("--seed", self.seed.map(|number| number.to_string())),
+            ("--encoder", self.encoder.clone()),
+            ("--seeds", self.seeds.map(|number| number.to_string())),
+        ];
+        for (flag, value) in numbers {
+            args.extend(value.into_iter().flat_map(|value| [flag.into(), OsString::from(value)]));
         }
-        if let Some(seed) = self.seed {
-            args.extend(["--seed".into(), seed.to_string().into()]);
-        }
-        if self.smoke {
-            args.push("--smoke".into());
-        }
+        let switches = [("--fresh", self.fresh), ("--smoke", self.smoke)];
+        args.extend(switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag.into()));
+        args.extend(self.rest.iter().cloned());
         Ok(args)
     }
 }
@@ -79,23 +101,32 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn forwarded(words: &[&str]) -> Vec<OsString> {
+        let words = ["reproduce"].iter().chain(words);
+        Cli::parse_from(words).args.forwarded().unwrap()
+    }
 
     #[test]
     fn only_given_options_are_forwarded() {
-        let mut args =
-            Args { dataset: Dataset::Nas101, data: None, out: None, threads: None, seed: None, smoke: false };
-        assert!(args.forwarded().unwrap().is_empty());
-        args.threads = Some(2);
-        args.smoke = true;
-        assert_eq!(args.forwarded().unwrap(), ["--threads", "2", "--smoke"]);
+        assert!(forwarded(&["nas101"]).is_empty());
+        assert_eq!(forwarded(&["na", "--smoke", "--threads", "2"]), ["--threads", "2", "--smoke"]);
+        assert_eq!(forwarded(&["bn", "--seeds", "3", "--", "--no-mask"]), ["--seeds", "3", "--no-mask"]);
     }
 
     #[test]
     fn relative_folders_are_made_absolute() {
-        let out = Some(PathBuf::from("here"));
-        let args = Args { dataset: Dataset::Nas101, data: None, out, threads: None, seed: Some(3), smoke: false };
         let here = std::env::current_dir().unwrap().join("here");
-        assert_eq!(args.forwarded().unwrap(), ["--out".as_ref(), here.as_os_str(), "--seed".as_ref(), "3".as_ref()]);
+        let expected = ["--out".as_ref(), here.as_os_str(), "--seed".as_ref(), "3".as_ref()];
+        assert_eq!(forwarded(&["nas101", "--out", "here", "--seed", "3"]), expected);
     }
 }

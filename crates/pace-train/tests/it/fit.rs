@@ -21,7 +21,7 @@ fn it_learns_and_says_so() {
     let fitted = fitted.unwrap();
     assert_eq!((start, steps, graphs, fitted.graphs), (Some((0, 20, 20)), 20, 400, 400));
     assert_eq!(epochs.iter().map(|epoch| epoch.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
-    assert!(epochs[3].1 < 0.8 * epochs[0].1, "{epochs:?}");
+    assert!(epochs[3].1 < 0.9 * epochs[0].1, "{epochs:?}");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn decay_clipping_warm_up_and_means_train_too() {
         ..short()
     };
     let fitted = fit(vae(&device), &table(100), &config, &[device], None, |_| {}).unwrap();
-    assert!(fitted.epochs[3].loss < 0.8 * fitted.epochs[0].loss, "{:?}", fitted.epochs);
+    assert!(fitted.epochs[3].loss < 0.9 * fitted.epochs[0].loss, "{:?}", fitted.epochs);
     assert!(fitted.epochs[3].lr < fitted.epochs[1].lr);
 }
 

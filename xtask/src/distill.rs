@@ -1,0 +1,24 @@
+//! `cargo xtask distill <id>`: trains the embedded stand-in of a dataset anew.
+
+use std::ffi::OsString;
+
+use anyhow::Result;
+
+use crate::cargo::{cargo, run as run_command};
+use crate::setup::{self, Policy};
+
+/// Which stand-in, and the options of its program.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The dataset and its options, e.g. `na --data DIR`; `na --help` lists them
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "DATASET")]
+    words: Vec<OsString>,
+}
+
+/// Builds and runs the program.
+pub fn run(args: &Args, policy: Policy) -> Result<()> {
+    let environment = setup::ensure(policy)?;
+    let mut command = cargo(&environment);
+    command.args(["run", "--release", "--package", "pace-examples", "--bin", "distill", "--"]);
+    run_command(command.args(&args.words))
+}

@@ -2,4 +2,5 @@
 
 mod surrogate_bound;
 mod surrogate_fit;
+mod surrogate_published;
 mod surrogate_sample;

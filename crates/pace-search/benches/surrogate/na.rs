@@ -5,7 +5,7 @@ use std::time::Instant;
 use pace_graph::dataset::{DataDir, Na};
 use pace_graph::{Dag, split_reference};
 use pace_search::Matrix;
-use pace_search::surrogate::{Bound, Kernel, SparseGpConfig, Surrogate, SurrogateConfig};
+use pace_search::surrogate::{Bound, Kernel, PublishedGpConfig, SparseGpConfig, Surrogate, SurrogateConfig};
 
 const LAYERS: usize = 6;
 const OPS: usize = 6;
@@ -31,7 +31,10 @@ pub fn run(args: &[String]) {
         (features(&split.train), standard(&split.train), features(&split.test), standard(&split.test));
     println!("{} train, {} test rows, {} features", y.len(), y_test.len(), x.ncols());
     for (name, config) in variants() {
-        if args.last().is_some_and(|filter| filter != "na" && !name.contains(filter.as_str())) {
+        if args
+            .last()
+            .is_some_and(|filter| filter != "na" && !filter.starts_with("--") && !name.contains(filter.as_str()))
+        {
             continue;
         }
         let start = Instant::now();
@@ -59,6 +62,7 @@ fn variants() -> Vec<(String, SurrogateConfig)> {
             variants.push((format!("{name} {size}"), SurrogateConfig::SparseGp(config)));
         }
     }
+    variants.push(("published".to_owned(), SurrogateConfig::PublishedGp(PublishedGpConfig::default())));
     variants
 }
 

@@ -7,6 +7,8 @@ use faer::linalg::matmul::triangular::BlockStructure;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 
+use super::pool::Pool;
+
 pub(crate) use BlockStructure::{Rectangular as FULL, TriangularLower as LOWER, TriangularUpper as UPPER};
 
 /// All threads of the current pool.
@@ -29,27 +31,16 @@ pub(crate) fn product(
     triangular::matmul(dst, dst_shape, accum, a, a_shape, b, b_shape, alpha, par);
 }
 
-/// L of A = L L^T, given the lower triangle of A; the error is the index of the pivot that is not positive.
-pub(crate) fn cholesky(mut a: Mat<f64>) -> Result<Mat<f64>, usize> {
-    let (n, par) = (a.nrows(), all_threads());
-    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, par, Spec::default()));
+/// L of A = L L^T in the lower triangle, given that of A; the error is the index of the pivot that is not positive.
+///
+/// On one thread: at some hundred rows faer's own threads cost more than they bring.
+pub(crate) fn cholesky(a: &mut Mat<f64>) -> Result<(), usize> {
+    let n = a.nrows();
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, Spec::default()));
     let stack = MemStack::new(&mut memory);
-    cholesky_in_place(a.as_mut(), LltRegularization::default(), par, stack, Spec::default())
+    cholesky_in_place(a.as_mut(), LltRegularization::default(), Par::Seq, stack, Spec::default())
         .map_err(|LltError::NonPositivePivot { index }| index)?;
-    if let Some(pivot) = (0..n).find(|&i| !a[(i, i)].is_finite()) {
-        return Err(pivot);
-    }
-    for j in 1..n {
-        a.col_as_slice_mut(j)[..j].fill(0.0);
-    }
-    Ok(a)
-}
-
-/// The inverse of a lower triangle, which is one.
-pub(crate) fn invert_lower(lower: &Mat<f64>) -> Mat<f64> {
-    let mut inverse = Mat::zeros(lower.nrows(), lower.nrows());
-    invert_lower_triangular(inverse.as_mut(), lower.as_ref(), all_threads());
-    inverse
+    (0..n).find(|&i| !a[(i, i)].is_finite()).map_or(Ok(()), Err)
 }
 
 /// log |L L^T|.
@@ -57,42 +48,57 @@ pub(crate) fn log_det(lower: &Mat<f64>) -> f64 {
     2.0 * lower.diagonal().column_vector().iter().map(|pivot| pivot.ln()).sum::<f64>()
 }
 
-/// Copies the lower triangle to the upper one.
+/// The inverse of a lower triangle, with zeros above its diagonal; on one thread, as above.
+pub(crate) fn invert_lower(inverse: &mut Mat<f64>, lower: &Mat<f64>) {
+    invert_lower_triangular(inverse.as_mut(), lower.as_ref(), Par::Seq);
+    clear_upper(inverse);
+}
+
+/// Sets everything above the diagonal to zero.
+pub(crate) fn clear_upper(a: &mut Mat<f64>) {
+    (1..a.ncols()).for_each(|j| a.col_as_slice_mut(j)[..j].fill(0.0));
+}
+
+/// Copies the lower triangle to the upper one, in tiles that fit the cache.
 pub(crate) fn mirror(a: &mut Mat<f64>) {
-    for j in 0..a.ncols() {
-        for i in j + 1..a.nrows() {
-            a[(j, i)] = a[(i, j)];
+    const TILE: usize = 32;
+    let n = a.nrows();
+    for left in (0..n).step_by(TILE) {
+        for top in (left..n).step_by(TILE) {
+            for i in top..(top + TILE).min(n) {
+                for j in left..(left + TILE).min(i) {
+                    a[(j, i)] = a[(i, j)];
+                }
+            }
         }
     }
 }
 
-/// L^T L, full.
-pub(crate) fn gram_of_lower(lower: &Mat<f64>) -> Mat<f64> {
-    let mut gram = Mat::zeros(lower.nrows(), lower.nrows());
+/// dst = [dst +] alpha L^T L for a lower triangle L; only the lower triangle is set.
+pub(crate) fn gram_of_lower(dst: &mut Mat<f64>, accum: Accum, lower: &Mat<f64>, alpha: f64, par: Par) {
     let factors = ((lower.transpose(), UPPER), (lower.as_ref(), LOWER));
-    product((gram.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 1.0, all_threads());
-    mirror(&mut gram);
-    gram
+    product((dst.as_mut(), LOWER), accum, factors.0, factors.1, alpha, par);
 }
 
-/// L^T S L for a lower triangle L and a symmetric S, both given in full; full.
-pub(crate) fn inside(lower: &Mat<f64>, s: &Mat<f64>) -> Mat<f64> {
-    let n = s.nrows();
-    let (mut half, mut whole) = (Mat::zeros(n, n), Mat::zeros(n, n));
-    let l = lower.as_ref();
-    product((half.as_mut(), FULL), Accum::Replace, (s.as_ref(), FULL), (l, LOWER), 1.0, all_threads());
-    product((whole.as_mut(), LOWER), Accum::Replace, (l.transpose(), UPPER), (half.as_ref(), FULL), 1.0, all_threads());
+/// L^T S L for a lower triangle L and a symmetric S, given in full; full.
+pub(crate) fn inside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
+    let (n, par, l) = (s.nrows(), all_threads(), lower.as_ref());
+    let [mut half, mut whole] = [(); 2].map(|()| pool.take(n, n));
+    product((half.as_mut(), FULL), Accum::Replace, (l.transpose(), UPPER), (s.as_ref(), FULL), 1.0, par);
+    product((whole.as_mut(), LOWER), Accum::Replace, (half.as_ref(), FULL), (l, LOWER), 1.0, par);
+    pool.give([half]);
     mirror(&mut whole);
     whole
 }
 
-/// L S L^T for a lower triangle L and a symmetric S, both given in full; only the lower triangle is set.
-pub(crate) fn outside(lower: &Mat<f64>, s: &Mat<f64>) -> Mat<f64> {
-    let n = s.nrows();
-    let (mut half, mut whole) = (Mat::zeros(n, n), Mat::zeros(n, n));
-    let l = lower.as_ref();
-    product((half.as_mut(), FULL), Accum::Replace, (l, LOWER), (s.as_ref(), FULL), 1.0, all_threads());
-    product((whole.as_mut(), LOWER), Accum::Replace, (half.as_ref(), FULL), (l.transpose(), UPPER), 1.0, all_threads());
+/// L S L^T for a lower triangle L and a symmetric S, given in full; full.
+pub(crate) fn outside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
+    let (n, par, l) = (s.nrows(), all_threads(), lower.as_ref());
+    let [mut half, mut whole] = [(); 2].map(|()| pool.take(n, n));
+    product((half.as_mut(), FULL), Accum::Replace, (l, LOWER), (s.as_ref(), FULL), 1.0, par);
+    product((whole.as_mut(), LOWER), Accum::Replace, (half.as_ref(), FULL), (l.transpose(), UPPER), 1.0, par);
+    pool.give([half]);
+    mirror(&mut whole);
     whole
 }
 

@@ -26,6 +26,8 @@ mod init;
 mod kernel;
 mod lbfgs;
 mod line_search;
+mod pool;
+mod predict;
 mod published;
 mod shards;
 mod sparse_gp;
@@ -33,7 +35,7 @@ mod sparse_gp;
 pub use bound::{Bound, Evaluation, Hyperparameters};
 pub use init::{InducingInit, LengthScaleInit};
 pub use kernel::Kernel;
-// pub use published::{PublishedEnergy, PublishedGp, PublishedGpConfig, PublishedParameters};
+pub use published::{PublishedEnergy, PublishedGp, PublishedGpConfig, PublishedParameters};
 pub use sparse_gp::{SparseGp, SparseGpConfig};
 
 /// What a surrogate believes about the score of some vectors.
@@ -74,8 +76,8 @@ pub struct Progress {
 pub enum SurrogateConfig {
     /// Sparse Gaussian process with a collapsed bound.
     SparseGp(SparseGpConfig),
-    //    /// The sparse Gaussian process of the published results.
-    // PublishedGp(PublishedGpConfig),
+    /// The sparse Gaussian process of the published results.
+    PublishedGp(PublishedGpConfig),
 }
 
 impl SurrogateConfig {
@@ -89,7 +91,7 @@ impl SurrogateConfig {
     ) -> Result<Box<dyn Surrogate>, Error> {
         Ok(match self {
             SurrogateConfig::SparseGp(config) => Box::new(config.fit_with(x, y, seed, progress)?),
-            // SurrogateConfig::PublishedGp(config) => Box::new(config.fit_with(x, y, seed, progress)?),
+            SurrogateConfig::PublishedGp(config) => Box::new(config.fit_with(x, y, seed, progress)?),
         })
     }
 }

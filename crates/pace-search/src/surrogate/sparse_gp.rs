@@ -1,19 +1,18 @@
 //! [`SparseGp`]: a Gaussian process summarised by inducing points, fitted by maximising a collapsed bound.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
 
-use super::bound::{Bound, Hyperparameters, Prior, Problem, Solved};
+use super::bound::{Bound, Hyperparameters, Problem};
 use super::check::check_data;
 use super::dense::dot;
 use super::init::{self, InducingInit, LengthScaleInit, Units};
-use super::kernel::{Kernel, Scaled};
+use super::kernel::Kernel;
 use super::lbfgs::Lbfgs;
-use super::shards::BLOCK;
+use super::pool::Pool;
+use super::predict::{KernelPosterior, predict};
 use super::{Posterior, Progress, Surrogate};
 use crate::error::Error;
 
@@ -94,7 +93,8 @@ impl SparseGpConfig {
         let y: Vec<f64> = y.iter().map(|y| y - offset).collect();
         let units = Units::of(x, self.length_init);
         let x = units.apply(x);
-        let all = Problem { kernel: self.kernel, jitter: self.jitter, x: x.as_ref(), y: &y };
+        let pool = Pool::default();
+        let all = Problem { kernel: self.kernel, jitter: self.jitter, x: x.as_ref(), y: &y, pool: &pool };
         let rows = match self.subset {
             Some(subset) if subset < y.len() => Some(init::sample_rows(y.len(), subset, &mut rng)),
             _ => None,
@@ -115,7 +115,8 @@ impl SparseGpConfig {
             }
         };
         let (prior, solved) = self.bound.solve(all, &hyper)?;
-        Ok(SparseGp { units, offset, hyper, prior, solved })
+        let log_evidence = solved.value;
+        Ok(SparseGp { units, offset, hyper, posterior: prior.with(solved), log_evidence })
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -205,8 +206,8 @@ pub struct SparseGp {
     offset: f64,
     /// In the units above.
     hyper: Hyperparameters,
-    prior: Prior,
-    solved: Solved,
+    posterior: KernelPosterior,
+    log_evidence: f64,
 }
 
 impl SparseGp {
@@ -222,7 +223,7 @@ impl SparseGp {
 
     /// The bound on all rows, in nats.
     pub fn log_evidence(&self) -> f64 {
-        self.solved.value
+        self.log_evidence
     }
 }
 
@@ -230,23 +231,9 @@ impl Surrogate for SparseGp {
     fn predict(&self, x: MatRef<'_, f64>) -> Posterior {
         let n_dims = self.units.scale.len();
         assert_eq!(x.ncols(), n_dims, "{} columns, but the fit saw {n_dims}", x.ncols());
-        let block = |index: usize| {
-            let (start, end) = (index * BLOCK, ((index + 1) * BLOCK).min(x.nrows()));
-            let x = self.units.apply(x.subrows(start, end - start));
-            let points = Scaled::new(x.as_ref(), 0..end - start, &self.prior.inverse_lengths);
-            let mut cross = Mat::zeros(self.prior.n_inducing(), end - start);
-            self.prior.cross(&points, cross.as_mut());
-            let mut shrunk = Mat::zeros(self.prior.n_inducing(), end - start);
-            matmul(&mut shrunk, Accum::Replace, &self.solved.shrink, &cross, 1.0, Par::Seq);
-            let one = |i| {
-                let k: &[f64] = cross.col_as_slice(i);
-                let variance = (self.prior.variance - dot(k, shrunk.col_as_slice(i))).max(0.0);
-                (self.offset + dot(k, &self.solved.beta), variance)
-            };
-            (0..end - start).map(one).collect::<Vec<(f64, f64)>>()
-        };
-        let blocks: Vec<_> = (0..x.nrows().div_ceil(BLOCK)).into_par_iter().map(block).collect();
-        let (mean, variance) = blocks.into_iter().flatten().unzip();
-        Posterior { mean, variance, noise: self.prior.noise }
+        let mut posterior = predict(&self.posterior, self.units.apply(x).as_ref());
+        posterior.mean.iter_mut().for_each(|mean| *mean += self.offset);
+        posterior.variance.iter_mut().for_each(|variance| *variance = variance.max(0.0));
+        posterior
     }
 }

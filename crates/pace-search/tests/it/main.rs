@@ -7,4 +7,5 @@ mod oracle_na;
 mod oracle_observations;
 mod surrogate_bound;
 mod surrogate_fit;
+mod surrogate_published;
 mod surrogate_sample;

@@ -1,5 +1,7 @@
 //! The gradient of the FITC log evidence.
 
+use std::ops::Range;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
@@ -16,10 +18,6 @@ struct Shard {
     by_lambda: f64,
     /// sum g_i k_i k_i^T; lower triangle.
     gram: Mat<f64>,
-    values: Mat<f64>,
-    slopes: Mat<f64>,
-    by_prior: Mat<f64>,
-    by_posterior: Mat<f64>,
 }
 
 /// With p_i = Kmm^-1 k_i, t_i = Sigma^-1 k_i, r_i = y_i - k_i^T beta:
@@ -31,31 +29,29 @@ struct Shard {
 /// dF/dv   = sum g_i
 /// ```
 pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> Sums {
-    let m = prior.n_inducing();
-    let n_dims = prior.inverse_lengths.len();
-    let prior_inverse = dense::gram_of_lower(&prior.inverse_factor);
-    let posterior_inverse = &prior_inverse - &solved.shrink;
-    let zero = || Shard {
-        by_cross: KernelGradient::zeros(m, n_dims),
-        by_lambda: 0.0,
-        gram: Mat::zeros(m, m),
-        values: Mat::zeros(m, BLOCK),
-        slopes: Mat::zeros(m, BLOCK),
-        by_prior: Mat::zeros(m, BLOCK),
-        by_posterior: Mat::zeros(m, BLOCK),
+    let (m, pool) = (prior.n_inducing(), problem.pool);
+    let [mut prior_inverse, mut posterior_inverse] = [(); 2].map(|()| pool.take(m, m));
+    dense::gram_of_lower(&mut prior_inverse, Accum::Replace, &prior.inverse_factor, 1.0, dense::all_threads());
+    dense::mirror(&mut prior_inverse);
+    posterior_inverse.copy_from(&prior_inverse);
+    posterior_inverse -= &solved.shrink;
+    let zero = || {
+        let by_cross = KernelGradient::zeros(m, prior.inverse_lengths.len());
+        Shard { by_cross, by_lambda: 0.0, gram: pool.zeros(m, m) }
     };
-    let add = |shard: &mut Shard, rows: std::ops::Range<usize>| {
+    let add = |shard: &mut Shard, rows: Range<usize>| {
         let n = rows.len();
         let points = Scaled::new(problem.x, rows.clone(), &prior.inverse_lengths);
-        let outputs = (shard.values.subcols_mut(0, n), shard.slopes.subcols_mut(0, n));
+        let [mut values, mut slopes, mut by_prior, mut by_posterior] = [(); 4].map(|()| pool.take(m, BLOCK));
+        let outputs = (values.subcols_mut(0, n), slopes.subcols_mut(0, n));
         prior.inducing.covariance_and_slope(&points, prior.kernel, prior.variance, outputs.0, outputs.1, Par::Seq);
-        let (values, slopes) = (shard.values.subcols(0, n), shard.slopes.subcols(0, n));
-        matmul(shard.by_prior.subcols_mut(0, n), Accum::Replace, &prior_inverse, values, 1.0, Par::Seq);
-        matmul(shard.by_posterior.subcols_mut(0, n), Accum::Replace, &posterior_inverse, values, 1.0, Par::Seq);
+        let inputs = (values.subcols(0, n), slopes.subcols(0, n));
+        matmul(by_prior.subcols_mut(0, n), Accum::Replace, &prior_inverse, inputs.0, 1.0, Par::Seq);
+        matmul(by_posterior.subcols_mut(0, n), Accum::Replace, &posterior_inverse, inputs.0, 1.0, Par::Seq);
         // k_i g_i replaces p_i, and dF/dk_i replaces t_i.
         for (i, &y) in problem.y[rows].iter().enumerate() {
-            let k = shard.values.col_as_slice(i);
-            let (p, t) = (shard.by_prior.col_as_slice_mut(i), shard.by_posterior.col_as_slice_mut(i));
+            let k = values.col_as_slice(i);
+            let (p, t) = (by_prior.col_as_slice_mut(i), by_posterior.col_as_slice_mut(i));
             let lambda = fitc_lambda(prior, dot(k, p));
             let residual = y - dot(k, &solved.beta);
             let g = 0.5 * (residual * residual + dot(k, t) - lambda) / (lambda * lambda);
@@ -65,20 +61,21 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
                 *p = g * k;
             }
         }
-        let scaled = shard.by_prior.subcols(0, n);
-        let gram = (shard.gram.as_mut(), LOWER);
-        product(gram, Accum::Add, (scaled, FULL), (values.transpose(), FULL), 1.0, Par::Seq);
-        shard.by_cross.add(shard.by_posterior.subcols_mut(0, n), values, slopes, &points, Par::Seq);
+        let (left, right) = ((by_prior.subcols(0, n), FULL), (inputs.0.transpose(), FULL));
+        product((shard.gram.as_mut(), LOWER), Accum::Add, left, right, 1.0, Par::Seq);
+        shard.by_cross.add(by_posterior.subcols_mut(0, n), inputs.0, inputs.1, &points, Par::Seq);
+        pool.give([values, slopes, by_prior, by_posterior]);
     };
     let mut total = sum_over_rows(problem.y.len(), zero, add, |total, part| {
         total.by_cross.merge(&part.by_cross);
         total.by_lambda += part.by_lambda;
-        total.gram += part.gram;
+        total.gram += &part.gram;
+        pool.give([part.gram]);
     });
     dense::mirror(&mut total.gram);
-    let mut white = dense::outside(&prior.inverse_factor, &total.gram);
-    dense::mirror(&mut white);
-    let mut by_prior = dense::inside(&prior.inverse_factor, &white);
+    let white = dense::outside(&prior.inverse_factor, &total.gram, pool);
+    let mut by_prior = dense::inside(&prior.inverse_factor, &white, pool);
+    pool.give([white, total.gram, prior_inverse, posterior_inverse]);
     for (j, &beta) in solved.beta.iter().enumerate() {
         let column = by_prior.col_as_slice_mut(j);
         add_scaled(column, 0.5, solved.shrink.col_as_slice(j));

@@ -14,6 +14,7 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::kernel::Kernel;
+use super::pool::Pool;
 use crate::error::Error;
 
 mod fitc;
@@ -22,6 +23,7 @@ mod prior;
 mod solve;
 mod vfe;
 
+use moments::Moments;
 pub(crate) use prior::Prior;
 pub(crate) use solve::Solved;
 
@@ -67,6 +69,7 @@ pub(crate) struct Problem<'a> {
     pub(crate) x: MatRef<'a, f64>,
     /// [N]
     pub(crate) y: &'a [f64],
+    pub(crate) pool: &'a Pool,
 }
 
 impl Bound {
@@ -82,7 +85,7 @@ impl Bound {
         y: &[f64],
         jitter: f64,
     ) -> Result<Evaluation, Error> {
-        self.gradient(Problem { kernel, jitter, x, y }, hyper)
+        self.gradient(Problem { kernel, jitter, x, y, pool: &Pool::default() }, hyper)
     }
 
     pub(crate) fn gradient(self, problem: Problem<'_>, hyper: &Hyperparameters) -> Result<Evaluation, Error> {
@@ -91,14 +94,17 @@ impl Bound {
             Bound::Vfe => vfe::gradient(problem, &prior, &solved),
             Bound::Fitc => fitc::gradient(problem, &prior, &solved),
         };
-        Ok(Evaluation { value: solved.value, gradient: prior.gradient(sums) })
+        let evaluation = Evaluation { value: solved.value, gradient: prior.gradient(sums, problem.pool) };
+        prior.recycle(problem.pool);
+        solved.recycle(problem.pool);
+        Ok(evaluation)
     }
 
     /// One pass over the data: the bound and the posterior over the inducing points, without gradient.
     pub(crate) fn solve(self, problem: Problem<'_>, hyper: &Hyperparameters) -> Result<(Prior, Solved), Error> {
-        let prior = Prior::new(problem.kernel, hyper, problem.jitter)?;
-        let moments = moments::moments(self, problem, &prior);
-        let solved = Solved::new(self, &prior, moments)?;
+        let prior = Prior::new(problem.kernel, hyper, problem.jitter, problem.pool)?;
+        let moments = Moments::new(self, problem, &prior);
+        let solved = Solved::new(self, &prior, moments, problem.pool)?;
         Ok((prior, solved))
     }
 }

@@ -2,10 +2,12 @@
 
 use faer::{Mat, MatMut, Par};
 
-use super::Hyperparameters;
+use super::{Hyperparameters, Solved};
 use crate::error::Error;
 use crate::surrogate::dense;
 use crate::surrogate::kernel::{Kernel, KernelGradient, Scaled};
+use crate::surrogate::pool::Pool;
+use crate::surrogate::predict::KernelPosterior;
 
 /// Beyond this the model would be another one.
 const MAX_JITTER: f64 = 1e-2;
@@ -41,16 +43,17 @@ pub(super) struct Sums {
 }
 
 impl Prior {
-    pub(crate) fn new(kernel: Kernel, hyper: &Hyperparameters, jitter: f64) -> Result<Prior, Error> {
+    pub(crate) fn new(kernel: Kernel, hyper: &Hyperparameters, jitter: f64, pool: &Pool) -> Result<Prior, Error> {
         let inverse_lengths: Vec<f64> = hyper.log_lengths.iter().map(|log| (-log).exp()).collect();
         let (variance, noise) = (hyper.log_variance.exp(), hyper.log_noise.exp());
         let n = hyper.inducing.nrows();
         let inducing = Scaled::new(hyper.inducing.as_ref(), 0..n, &inverse_lengths);
-        let (mut covariance, mut slopes) = (Mat::zeros(n, n), Mat::zeros(n, n));
+        let [mut covariance, mut slopes, mut inverse_factor] = [(); 3].map(|()| pool.take(n, n));
         let outputs = (covariance.as_mut(), slopes.as_mut());
         inducing.covariance_and_slope(&inducing, kernel, variance, outputs.0, outputs.1, dense::all_threads());
-        let factor = factor(&mut covariance, variance, jitter)?;
-        let inverse_factor = dense::invert_lower(&factor);
+        let factor = factor(&mut covariance, variance, jitter, pool)?;
+        dense::invert_lower(&mut inverse_factor, &factor);
+        pool.give([factor]);
         Ok(Prior { kernel, inverse_lengths, variance, noise, inducing, covariance, slopes, inverse_factor })
     }
 
@@ -63,12 +66,24 @@ impl Prior {
         self.inducing.covariance(points, self.kernel, self.variance, dst, Par::Seq);
     }
 
-    pub(super) fn gradient(&self, sums: Sums) -> Hyperparameters {
+    /// The model given data.
+    pub(crate) fn with(self, solved: Solved) -> KernelPosterior {
+        let Prior { kernel, inverse_lengths, variance, noise, inducing, .. } = self;
+        let Solved { beta: weights, shrink, .. } = solved;
+        KernelPosterior { kernel, inverse_lengths, variance, noise, inducing, weights, shrink }
+    }
+
+    pub(super) fn recycle(self, pool: &Pool) {
+        pool.give([self.covariance, self.slopes, self.inverse_factor]);
+    }
+
+    pub(super) fn gradient(&self, sums: Sums, pool: &Pool) -> Hyperparameters {
         let (n_inducing, n_dims) = (self.n_inducing(), self.inverse_lengths.len());
         let mut by_self = KernelGradient::zeros(n_inducing, n_dims);
         let mut by_prior = sums.by_prior;
         let inputs = (self.covariance.as_ref(), self.slopes.as_ref());
         by_self.add(by_prior.as_mut(), inputs.0, inputs.1, &self.inducing, dense::all_threads());
+        pool.give([by_prior]);
         let mut log_lengths = vec![0.0; n_dims];
         let mut inducing = Mat::zeros(n_inducing, n_dims);
         for (part, times) in [(&by_self, 2.0), (&sums.by_cross, 1.0)] {
@@ -80,14 +95,16 @@ impl Prior {
 }
 
 /// L of the covariance, to whose diagonal the smallest jitter that allows it is added.
-fn factor(covariance: &mut Mat<f64>, variance: f64, jitter: f64) -> Result<Mat<f64>, Error> {
+fn factor(covariance: &mut Mat<f64>, variance: f64, jitter: f64, pool: &Pool) -> Result<Mat<f64>, Error> {
     let size = covariance.nrows();
     let mut next = jitter;
     loop {
         // A point's distance to itself is zero, whatever rounding says.
         (0..size).for_each(|i| covariance[(i, i)] = variance * (1.0 + next));
-        match dense::cholesky(covariance.clone()) {
-            Ok(factor) => return Ok(factor),
+        let mut factor = pool.take(size, size);
+        factor.copy_from(&*covariance);
+        match dense::cholesky(&mut factor) {
+            Ok(()) => return Ok(factor),
             Err(pivot) if next >= MAX_JITTER || !variance.is_finite() => {
                 let what = "the covariance of the inducing points";
                 return Err(Error::NotPositiveDefinite { what, pivot, size, jitter: next });

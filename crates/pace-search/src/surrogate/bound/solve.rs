@@ -1,11 +1,12 @@
 //! From sums over the data to the bound and to the posterior over the inducing points.
 
-use faer::Mat;
+use faer::{Accum, Mat};
 
 use super::moments::Moments;
 use super::{Bound, Prior};
 use crate::error::Error;
-use crate::surrogate::dense::{self, dot};
+use crate::surrogate::dense::{self, LOWER, dot, product};
+use crate::surrogate::pool::Pool;
 
 /// The posterior over the inducing points.
 ///
@@ -24,43 +25,54 @@ pub(crate) struct Solved {
     pub(crate) beta: Vec<f64>,
     /// [M, M]
     pub(crate) shrink: Mat<f64>,
-    /// B - I = L^-1 G L^-T, full.
+    /// B - I = L^-1 G L^-T [M, M].
     pub(super) excess: Mat<f64>,
-    /// I - B^-1, full.
-    pub(super) shrink_white: Mat<f64>,
+    /// Trace of B - I, which is that of Kmm^-1 G.
+    pub(super) excess_trace: f64,
+    /// Trace of I - B^-1, which is that of Sigma^-1 G.
+    pub(super) shrink_trace: f64,
 }
 
 impl Solved {
-    pub(super) fn new(bound: Bound, prior: &Prior, moments: Moments) -> Result<Solved, Error> {
-        let size = prior.n_inducing();
-        let Moments { n_rows, mut gram, rhs, log_lambda, square } = moments;
+    pub(super) fn new(bound: Bound, prior: &Prior, moments: Moments, pool: &Pool) -> Result<Solved, Error> {
+        let (size, par) = (prior.n_inducing(), dense::all_threads());
+        let Moments { white, n_rows, mut gram, rhs, log_lambda, square } = moments;
         dense::mirror(&mut gram);
-        let mut excess = dense::outside(&prior.inverse_factor, &gram);
-        dense::mirror(&mut excess);
-        let mut b = excess.clone();
-        (0..size).for_each(|i| b[(i, i)] += 1.0);
-        let factor = dense::cholesky(b).map_err(|pivot| {
+        let (excess, mut factor) = match white {
+            true => (gram, pool.take(size, size)),
+            false => (dense::outside(&prior.inverse_factor, &gram, pool), gram),
+        };
+        factor.copy_from(&excess);
+        (0..size).for_each(|i| factor[(i, i)] += 1.0);
+        dense::cholesky(&mut factor).map_err(|pivot| {
             let what = "the posterior precision of the inducing points";
             Error::NotPositiveDefinite { what, pivot, size, jitter: 0.0 }
         })?;
-        let inverse = dense::invert_lower(&factor);
-        let fit = dense::times(&inverse, &dense::times(&prior.inverse_factor, &rhs));
-        let beta = dense::transposed_times(&prior.inverse_factor, &dense::transposed_times(&inverse, &fit));
-        let mut shrink_white = dense::gram_of_lower(&inverse);
-        shrink_white *= faer::Scale(-1.0);
-        (0..size).for_each(|i| shrink_white[(i, i)] += 1.0);
-        let shrink = dense::inside(&prior.inverse_factor, &shrink_white);
+        // The inverse factors of B and of Sigma, the latter times that of Kmm.
+        let [mut inverse, mut both, mut shrink] = [(); 3].map(|()| pool.take(size, size));
+        dense::invert_lower(&mut inverse, &factor);
+        let factors = ((inverse.as_ref(), LOWER), (prior.inverse_factor.as_ref(), LOWER));
+        product((both.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 1.0, par);
+        dense::clear_upper(&mut both);
+        let fit = dense::times(if white { &inverse } else { &both }, &rhs);
+        let beta = dense::transposed_times(&both, &fit);
+        dense::gram_of_lower(&mut shrink, Accum::Replace, &prior.inverse_factor, 1.0, par);
+        dense::gram_of_lower(&mut shrink, Accum::Add, &both, -1.0, par);
+        dense::mirror(&mut shrink);
+        let squares = |matrix: &Mat<f64>| matrix.col_iter().map(|column| column.squared_norm_l2()).sum::<f64>();
+        let shrink_trace = size as f64 - squares(&inverse);
+        let excess_trace = excess.diagonal().column_vector().iter().sum();
         let n = n_rows as f64;
         let log_2_pi = (2.0 * std::f64::consts::PI).ln();
         let mut value = -0.5 * (n * log_2_pi + log_lambda + dense::log_det(&factor) + square - dot(&fit, &fit));
         if bound == Bound::Vfe {
-            // The trace of B - I is that of Q / v.
-            value -= 0.5 * (n * prior.variance / prior.noise - trace(&excess));
+            value -= 0.5 * (n * prior.variance / prior.noise - excess_trace);
         }
-        Ok(Solved { value, beta, shrink, excess, shrink_white })
+        pool.give([factor, inverse, both]);
+        Ok(Solved { value, beta, shrink, excess, excess_trace, shrink_trace })
     }
-}
 
-pub(super) fn trace(a: &Mat<f64>) -> f64 {
-    a.diagonal().column_vector().iter().sum()
+    pub(super) fn recycle(self, pool: &Pool) {
+        pool.give([self.shrink, self.excess]);
+    }
 }

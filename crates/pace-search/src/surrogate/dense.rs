@@ -2,34 +2,11 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::matmul::triangular;
-use faer::linalg::matmul::triangular::BlockStructure;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+use faer::{Accum, Mat, Par, Spec};
 
 use super::pool::Pool;
-
-pub(crate) use BlockStructure::{Rectangular as FULL, TriangularLower as LOWER, TriangularUpper as UPPER};
-
-/// All threads of the current pool.
-pub(crate) fn all_threads() -> Par {
-    match rayon::current_num_threads() {
-        1 => Par::Seq,
-        n => Par::rayon(n),
-    }
-}
-
-/// dst = [dst +] alpha a b, where each matrix is full or a triangle.
-pub(crate) fn product(
-    (dst, dst_shape): (MatMut<'_, f64>, BlockStructure),
-    accum: Accum,
-    (a, a_shape): (MatRef<'_, f64>, BlockStructure),
-    (b, b_shape): (MatRef<'_, f64>, BlockStructure),
-    alpha: f64,
-    par: Par,
-) {
-    triangular::matmul(dst, dst_shape, accum, a, a_shape, b, b_shape, alpha, par);
-}
+use super::product::{FULL, LOWER, UPPER, parallel_product};
 
 /// L of A = L L^T in the lower triangle, given that of A; the error is the index of the pivot that is not positive.
 ///
@@ -75,17 +52,17 @@ pub(crate) fn mirror(a: &mut Mat<f64>) {
 }
 
 /// dst = [dst +] alpha L^T L for a lower triangle L; only the lower triangle is set.
-pub(crate) fn gram_of_lower(dst: &mut Mat<f64>, accum: Accum, lower: &Mat<f64>, alpha: f64, par: Par) {
+pub(crate) fn gram_of_lower(dst: &mut Mat<f64>, accum: Accum, lower: &Mat<f64>, alpha: f64) {
     let factors = ((lower.transpose(), UPPER), (lower.as_ref(), LOWER));
-    product((dst.as_mut(), LOWER), accum, factors.0, factors.1, alpha, par);
+    parallel_product((dst.as_mut(), LOWER), accum, factors.0, factors.1, alpha);
 }
 
 /// L^T S L for a lower triangle L and a symmetric S, given in full; full.
 pub(crate) fn inside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
-    let (n, par, l) = (s.nrows(), all_threads(), lower.as_ref());
+    let (n, l) = (s.nrows(), lower.as_ref());
     let [mut half, mut whole] = [(); 2].map(|()| pool.take(n, n));
-    product((half.as_mut(), FULL), Accum::Replace, (l.transpose(), UPPER), (s.as_ref(), FULL), 1.0, par);
-    product((whole.as_mut(), LOWER), Accum::Replace, (half.as_ref(), FULL), (l, LOWER), 1.0, par);
+    parallel_product((half.as_mut(), FULL), Accum::Replace, (l.transpose(), UPPER), (s.as_ref(), FULL), 1.0);
+    parallel_product((whole.as_mut(), LOWER), Accum::Replace, (half.as_ref(), FULL), (l, LOWER), 1.0);
     pool.give([half]);
     mirror(&mut whole);
     whole
@@ -93,10 +70,10 @@ pub(crate) fn inside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
 
 /// L S L^T for a lower triangle L and a symmetric S, given in full; full.
 pub(crate) fn outside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
-    let (n, par, l) = (s.nrows(), all_threads(), lower.as_ref());
+    let (n, l) = (s.nrows(), lower.as_ref());
     let [mut half, mut whole] = [(); 2].map(|()| pool.take(n, n));
-    product((half.as_mut(), FULL), Accum::Replace, (l, LOWER), (s.as_ref(), FULL), 1.0, par);
-    product((whole.as_mut(), LOWER), Accum::Replace, (half.as_ref(), FULL), (l.transpose(), UPPER), 1.0, par);
+    parallel_product((half.as_mut(), FULL), Accum::Replace, (l, LOWER), (s.as_ref(), FULL), 1.0);
+    parallel_product((whole.as_mut(), LOWER), Accum::Replace, (half.as_ref(), FULL), (l.transpose(), UPPER), 1.0);
     pool.give([half]);
     mirror(&mut whole);
     whole

@@ -28,6 +28,7 @@ mod lbfgs;
 mod line_search;
 mod pool;
 mod predict;
+mod product;
 mod published;
 mod shards;
 mod sparse_gp;

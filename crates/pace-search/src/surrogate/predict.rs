@@ -34,7 +34,7 @@ pub(crate) fn predict(posterior: &KernelPosterior, x: MatRef<'_, f64>) -> Poster
         let points = Scaled::new(x, start..end, &posterior.inverse_lengths);
         let (mut cross, mut shrunk) = (Mat::zeros(m, end - start), Mat::zeros(m, end - start));
         let (kernel, variance) = (posterior.kernel, posterior.variance);
-        posterior.inducing.covariance(&points, kernel, variance, cross.as_mut(), Par::Seq);
+        posterior.inducing.covariance(&points, kernel, variance, cross.as_mut());
         matmul(&mut shrunk, Accum::Replace, &posterior.shrink, &cross, 1.0, Par::Seq);
         let one = |i| {
             let k: &[f64] = cross.col_as_slice(i);

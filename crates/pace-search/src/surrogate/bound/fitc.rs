@@ -8,8 +8,9 @@ use faer::{Accum, Mat, Par};
 use super::moments::fitc_lambda;
 use super::prior::Sums;
 use super::{Prior, Problem, Solved};
-use crate::surrogate::dense::{self, FULL, LOWER, add_scaled, dot, product};
+use crate::surrogate::dense::{self, add_scaled, dot};
 use crate::surrogate::kernel::{KernelGradient, Scaled};
+use crate::surrogate::product::{FULL, LOWER, product};
 use crate::surrogate::shards::{BLOCK, sum_over_rows};
 
 struct Shard {
@@ -31,7 +32,7 @@ struct Shard {
 pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> Sums {
     let (m, pool) = (prior.n_inducing(), problem.pool);
     let [mut prior_inverse, mut posterior_inverse] = [(); 2].map(|()| pool.take(m, m));
-    dense::gram_of_lower(&mut prior_inverse, Accum::Replace, &prior.inverse_factor, 1.0, dense::all_threads());
+    dense::gram_of_lower(&mut prior_inverse, Accum::Replace, &prior.inverse_factor, 1.0);
     dense::mirror(&mut prior_inverse);
     posterior_inverse.copy_from(&prior_inverse);
     posterior_inverse -= &solved.shrink;
@@ -44,7 +45,7 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
         let points = Scaled::new(problem.x, rows.clone(), &prior.inverse_lengths);
         let [mut values, mut slopes, mut by_prior, mut by_posterior] = [(); 4].map(|()| pool.take(m, BLOCK));
         let outputs = (values.subcols_mut(0, n), slopes.subcols_mut(0, n));
-        prior.inducing.covariance_and_slope(&points, prior.kernel, prior.variance, outputs.0, outputs.1, Par::Seq);
+        prior.inducing.covariance_and_slope(&points, prior.kernel, prior.variance, outputs.0, outputs.1);
         let inputs = (values.subcols(0, n), slopes.subcols(0, n));
         matmul(by_prior.subcols_mut(0, n), Accum::Replace, &prior_inverse, inputs.0, 1.0, Par::Seq);
         matmul(by_posterior.subcols_mut(0, n), Accum::Replace, &posterior_inverse, inputs.0, 1.0, Par::Seq);
@@ -62,8 +63,8 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
             }
         }
         let (left, right) = ((by_prior.subcols(0, n), FULL), (inputs.0.transpose(), FULL));
-        product((shard.gram.as_mut(), LOWER), Accum::Add, left, right, 1.0, Par::Seq);
-        shard.by_cross.add(by_posterior.subcols_mut(0, n), inputs.0, inputs.1, &points, Par::Seq);
+        product((shard.gram.as_mut(), LOWER), Accum::Add, left, right, 1.0);
+        shard.by_cross.add(by_posterior.subcols_mut(0, n), inputs.0, inputs.1, &points);
         pool.give([values, slopes, by_prior, by_posterior]);
     };
     let mut total = sum_over_rows(problem.y.len(), zero, add, |total, part| {

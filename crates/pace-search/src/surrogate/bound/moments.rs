@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use faer::{Accum, Mat, Par};
+use faer::{Accum, Mat};
 
 use super::{Bound, Prior, Problem};
-use crate::surrogate::dense::{FULL, LOWER, add_scaled, dot, product};
+use crate::surrogate::dense::{add_scaled, dot};
 use crate::surrogate::kernel::Scaled;
+use crate::surrogate::product::{FULL, LOWER, product};
 use crate::surrogate::shards::{BLOCK, sum_over_rows};
 
 /// More error than this in B, whose eigenvalues are 1 and above, is not accepted.
@@ -74,7 +75,7 @@ impl Moments {
         prior.cross(&points, block.subcols_mut(0, n));
         if self.white {
             let factors = ((prior.inverse_factor.as_ref(), LOWER), (block.subcols(0, n), FULL));
-            product((whitened.subcols_mut(0, n), FULL), Accum::Replace, factors.0, factors.1, 1.0, Par::Seq);
+            product((whitened.subcols_mut(0, n), FULL), Accum::Replace, factors.0, factors.1, 1.0);
             std::mem::swap(&mut block, &mut whitened);
         }
         for (i, &y) in problem.y[rows].iter().enumerate() {
@@ -92,7 +93,7 @@ impl Moments {
         }
         self.n_rows += n;
         let (left, right) = ((block.subcols(0, n), FULL), (block.subcols(0, n).transpose(), FULL));
-        product((self.gram.as_mut(), LOWER), Accum::Add, left, right, 1.0, Par::Seq);
+        product((self.gram.as_mut(), LOWER), Accum::Add, left, right, 1.0);
         pool.give([block, whitened]);
     }
 }

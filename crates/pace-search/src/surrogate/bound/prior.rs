@@ -1,6 +1,6 @@
 //! The inducing points before any data: Kmm and its factor.
 
-use faer::{Mat, MatMut, Par};
+use faer::{Mat, MatMut};
 
 use super::{Hyperparameters, Solved};
 use crate::error::Error;
@@ -49,8 +49,7 @@ impl Prior {
         let n = hyper.inducing.nrows();
         let inducing = Scaled::new(hyper.inducing.as_ref(), 0..n, &inverse_lengths);
         let [mut covariance, mut slopes, mut inverse_factor] = [(); 3].map(|()| pool.take(n, n));
-        let outputs = (covariance.as_mut(), slopes.as_mut());
-        inducing.covariance_and_slope(&inducing, kernel, variance, outputs.0, outputs.1, dense::all_threads());
+        inducing.own_covariance_and_slope(kernel, variance, &mut covariance, &mut slopes);
         let factor = factor(&mut covariance, variance, jitter, pool)?;
         dense::invert_lower(&mut inverse_factor, &factor);
         pool.give([factor]);
@@ -63,7 +62,7 @@ impl Prior {
 
     /// Covariances of the inducing points with others [M, n].
     pub(crate) fn cross(&self, points: &Scaled, dst: MatMut<'_, f64>) {
-        self.inducing.covariance(points, self.kernel, self.variance, dst, Par::Seq);
+        self.inducing.covariance(points, self.kernel, self.variance, dst);
     }
 
     /// The model given data.
@@ -82,7 +81,7 @@ impl Prior {
         let mut by_self = KernelGradient::zeros(n_inducing, n_dims);
         let mut by_prior = sums.by_prior;
         let inputs = (self.covariance.as_ref(), self.slopes.as_ref());
-        by_self.add(by_prior.as_mut(), inputs.0, inputs.1, &self.inducing, dense::all_threads());
+        by_self.add(by_prior.as_mut(), inputs.0, inputs.1, &self.inducing);
         pool.give([by_prior]);
         let mut log_lengths = vec![0.0; n_dims];
         let mut inducing = Mat::zeros(n_inducing, n_dims);

@@ -5,8 +5,9 @@ use faer::{Accum, Mat};
 use super::moments::Moments;
 use super::{Bound, Prior};
 use crate::error::Error;
-use crate::surrogate::dense::{self, LOWER, dot, product};
+use crate::surrogate::dense::{self, dot};
 use crate::surrogate::pool::Pool;
+use crate::surrogate::product::{LOWER, parallel_product};
 
 /// The posterior over the inducing points.
 ///
@@ -35,7 +36,7 @@ pub(crate) struct Solved {
 
 impl Solved {
     pub(super) fn new(bound: Bound, prior: &Prior, moments: Moments, pool: &Pool) -> Result<Solved, Error> {
-        let (size, par) = (prior.n_inducing(), dense::all_threads());
+        let size = prior.n_inducing();
         let Moments { white, n_rows, mut gram, rhs, log_lambda, square } = moments;
         dense::mirror(&mut gram);
         let (excess, mut factor) = match white {
@@ -52,12 +53,12 @@ impl Solved {
         let [mut inverse, mut both, mut shrink] = [(); 3].map(|()| pool.take(size, size));
         dense::invert_lower(&mut inverse, &factor);
         let factors = ((inverse.as_ref(), LOWER), (prior.inverse_factor.as_ref(), LOWER));
-        product((both.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 1.0, par);
+        parallel_product((both.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 1.0);
         dense::clear_upper(&mut both);
         let fit = dense::times(if white { &inverse } else { &both }, &rhs);
         let beta = dense::transposed_times(&both, &fit);
-        dense::gram_of_lower(&mut shrink, Accum::Replace, &prior.inverse_factor, 1.0, par);
-        dense::gram_of_lower(&mut shrink, Accum::Add, &both, -1.0, par);
+        dense::gram_of_lower(&mut shrink, Accum::Replace, &prior.inverse_factor, 1.0);
+        dense::gram_of_lower(&mut shrink, Accum::Add, &both, -1.0);
         dense::mirror(&mut shrink);
         let squares = |matrix: &Mat<f64>| matrix.col_iter().map(|column| column.squared_norm_l2()).sum::<f64>();
         let shrink_trace = size as f64 - squares(&inverse);

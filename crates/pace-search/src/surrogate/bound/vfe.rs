@@ -30,7 +30,7 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
         let points = Scaled::new(problem.x, rows.clone(), &prior.inverse_lengths);
         let [mut values, mut slopes, mut by_value] = [(); 3].map(|()| pool.take(m, BLOCK));
         let outputs = (values.subcols_mut(0, n), slopes.subcols_mut(0, n));
-        prior.inducing.covariance_and_slope(&points, prior.kernel, prior.variance, outputs.0, outputs.1, Par::Seq);
+        prior.inducing.covariance_and_slope(&points, prior.kernel, prior.variance, outputs.0, outputs.1);
         let inputs = (values.subcols(0, n), slopes.subcols(0, n));
         matmul(by_value.subcols_mut(0, n), Accum::Replace, &solved.shrink, inputs.0, 1.0 / prior.noise, Par::Seq);
         for (i, &y) in problem.y[rows].iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
             shard.residual += residual * residual;
             add_scaled(by_value.col_as_slice_mut(i), residual / prior.noise, &solved.beta);
         }
-        shard.by_cross.add(by_value.subcols_mut(0, n), inputs.0, inputs.1, &points, Par::Seq);
+        shard.by_cross.add(by_value.subcols_mut(0, n), inputs.0, inputs.1, &points);
         pool.give([values, slopes, by_value]);
     };
     let total = sum_over_rows(problem.y.len(), zero, add, |total, part| {

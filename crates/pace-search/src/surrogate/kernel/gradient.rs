@@ -46,7 +46,6 @@ impl KernelGradient {
         values: MatRef<'_, f64>,
         slopes: MatRef<'_, f64>,
         points: &Scaled,
-        par: Par,
     ) {
         for (i, column) in by_value.rb_mut().col_iter_mut().enumerate() {
             let column = column.try_as_col_major_mut().expect("a matrix of our own is column-major").as_slice_mut();
@@ -57,7 +56,7 @@ impl KernelGradient {
             let point = points.points().col(i);
             self.squares.iter_mut().zip(point.iter()).for_each(|(square, x)| *square += sum * x * x);
         }
-        matmul(&mut self.weighted, Accum::Add, by_value.rb(), points.points().transpose(), 1.0, par);
+        matmul(&mut self.weighted, Accum::Add, by_value.rb(), points.points().transpose(), 1.0, Par::Seq);
     }
 
     pub(crate) fn merge(&mut self, other: &KernelGradient) {

@@ -5,8 +5,12 @@ use std::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 
 use super::Kernel;
+
+/// Columns of one task.
+const CHUNK: usize = 64;
 
 /// Points divided by the length-scales, one per column, with their squared norms.
 #[derive(Clone, Debug)]
@@ -37,27 +41,21 @@ impl Scaled {
         self.norms.len()
     }
 
-    /// Squared distances: of point j here to point i there, at row j and column i.
+    /// Squared distances: of point j here to point first + i there, at row j and column i.
     ///
     /// |z|^2 + |x|^2 - 2 z x: one matrix product. Rounding may leave a small negative number, which kernels read as 0.
-    fn squared_distances(&self, others: &Scaled, mut dst: MatMut<'_, f64>, par: Par) {
-        matmul(dst.rb_mut(), Accum::Replace, self.points.transpose(), &others.points, -2.0, par);
-        for (column, &norm) in dst.col_iter_mut().zip(&others.norms) {
+    fn squared_distances(&self, others: &Scaled, first: usize, mut dst: MatMut<'_, f64>) {
+        let points = others.points.subcols(first, dst.ncols());
+        matmul(dst.rb_mut(), Accum::Replace, self.points.transpose(), points, -2.0, Par::Seq);
+        for (column, &norm) in dst.col_iter_mut().zip(&others.norms[first..]) {
             let column = column.try_as_col_major_mut().expect("a matrix of our own is column-major").as_slice_mut();
             column.iter_mut().zip(&self.norms).for_each(|(r2, own)| *r2 += own + norm);
         }
     }
 
     /// Covariances k(z_j, x_i) [n, others].
-    pub(crate) fn covariance(
-        &self,
-        others: &Scaled,
-        kernel: Kernel,
-        variance: f64,
-        mut dst: MatMut<'_, f64>,
-        par: Par,
-    ) {
-        self.squared_distances(others, dst.rb_mut(), par);
+    pub(crate) fn covariance(&self, others: &Scaled, kernel: Kernel, variance: f64, mut dst: MatMut<'_, f64>) {
+        self.squared_distances(others, 0, dst.rb_mut());
         for column in dst.col_iter_mut() {
             kernel.values(variance, column.try_as_col_major_mut().expect("as above").as_slice_mut());
         }
@@ -69,11 +67,35 @@ impl Scaled {
         others: &Scaled,
         kernel: Kernel,
         variance: f64,
+        dst: MatMut<'_, f64>,
+        slopes: MatMut<'_, f64>,
+    ) {
+        self.fill(others, 0, kernel, variance, dst, slopes);
+    }
+
+    /// As [`covariance_and_slope`](Self::covariance_and_slope) of these points with themselves, on all threads.
+    pub(crate) fn own_covariance_and_slope(
+        &self,
+        kernel: Kernel,
+        variance: f64,
+        dst: &mut Mat<f64>,
+        slopes: &mut Mat<f64>,
+    ) {
+        let chunks = dst.as_mut().par_col_chunks_mut(CHUNK).zip(slopes.as_mut().par_col_chunks_mut(CHUNK));
+        let chunk = |(index, (dst, slopes))| self.fill(self, index * CHUNK, kernel, variance, dst, slopes);
+        chunks.enumerate().for_each(chunk);
+    }
+
+    fn fill(
+        &self,
+        others: &Scaled,
+        first: usize,
+        kernel: Kernel,
+        variance: f64,
         mut dst: MatMut<'_, f64>,
         slopes: MatMut<'_, f64>,
-        par: Par,
     ) {
-        self.squared_distances(others, dst.rb_mut(), par);
+        self.squared_distances(others, first, dst.rb_mut());
         for (values, slopes) in dst.col_iter_mut().zip(slopes.col_iter_mut()) {
             let values = values.try_as_col_major_mut().expect("as above").as_slice_mut();
             let slopes = slopes.try_as_col_major_mut().expect("as above").as_slice_mut();

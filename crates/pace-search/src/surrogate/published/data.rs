@@ -5,9 +5,10 @@ use std::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
-use crate::surrogate::dense::{FULL, LOWER, add_scaled, dot, product};
+use crate::surrogate::dense::{add_scaled, dot};
 use crate::surrogate::kernel::{Kernel, KernelGradient, Scaled};
 use crate::surrogate::pool::Pool;
+use crate::surrogate::product::{FULL, LOWER, product};
 use crate::surrogate::shards::{BLOCK, sum_over_rows};
 
 /// What a prediction needs: mean k^T beta, variance |s - k^T C k| + v.
@@ -68,7 +69,7 @@ impl Predictor<'_> {
         let points = Scaled::new(x, rows.clone(), self.inverse_lengths);
         let [mut values, mut slopes, mut shrunk, mut scaled] = [(); 4].map(|()| pool.take(m, BLOCK));
         let outputs = (values.subcols_mut(0, n), slopes.subcols_mut(0, n));
-        self.inducing.covariance_and_slope(&points, Kernel::Rbf, self.variance, outputs.0, outputs.1, Par::Seq);
+        self.inducing.covariance_and_slope(&points, Kernel::Rbf, self.variance, outputs.0, outputs.1);
         matmul(shrunk.subcols_mut(0, n), Accum::Replace, self.shrink, values.subcols(0, n), 1.0, Par::Seq);
         for (i, &y) in y[rows].iter().enumerate() {
             let (k, shrunk) = (values.col_as_slice(i), shrunk.col_as_slice_mut(i));
@@ -90,9 +91,9 @@ impl Predictor<'_> {
         }
         let left = (scaled.subcols(0, n), FULL);
         let right = (values.subcols(0, n).transpose(), FULL);
-        product((sums.by_shrink.as_mut(), LOWER), Accum::Add, left, right, 1.0, Par::Seq);
+        product((sums.by_shrink.as_mut(), LOWER), Accum::Add, left, right, 1.0);
         let inputs = (values.subcols(0, n), slopes.subcols(0, n));
-        sums.by_cross.add(shrunk.subcols_mut(0, n), inputs.0, inputs.1, &points, Par::Seq);
+        sums.by_cross.add(shrunk.subcols_mut(0, n), inputs.0, inputs.1, &points);
         pool.give([values, slopes, shrunk, scaled]);
     }
 }

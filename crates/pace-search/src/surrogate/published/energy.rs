@@ -20,16 +20,16 @@
 //! dE/dL = 2 c Q + K R    dE/dK = R L^T / 2        and some outer products
 //! ```
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Mat, MatRef};
 
 use super::PublishedParameters;
 use super::data::{DataSums, Predictor};
 use crate::error::Error;
-use crate::surrogate::dense::{self, FULL, LOWER, add_scaled, dot, product, times, transposed_times};
+use crate::surrogate::dense::{self, add_scaled, dot, times, transposed_times};
 use crate::surrogate::kernel::{Kernel, KernelGradient, Scaled};
 use crate::surrogate::pool::Pool;
 use crate::surrogate::predict::KernelPosterior;
+use crate::surrogate::product::{FULL, LOWER, dense_product, parallel_product};
 
 /// On the diagonal of Kzz, relative to s.
 const JITTER: f64 = 1e-3;
@@ -72,18 +72,16 @@ impl State {
         let (variance, noise) = (params.log_variance.exp(), params.log_noise.exp());
         let inducing = Scaled::new(params.inducing.as_ref(), 0..m, &inverse_lengths);
         let [mut covariance, mut slopes, mut half, mut inner] = [(); 4].map(|()| pool.take(m, m));
-        let (par, outputs) = (dense::all_threads(), (covariance.as_mut(), slopes.as_mut()));
-        inducing.covariance_and_slope(&inducing, Kernel::Rbf, variance, outputs.0, outputs.1, par);
+        inducing.own_covariance_and_slope(Kernel::Rbf, variance, &mut covariance, &mut slopes);
         (0..m).for_each(|j| covariance[(j, j)] = variance * (1.0 + JITTER));
-        matmul(&mut half, Accum::Replace, &covariance, &params.factor, 1.0, par);
+        dense_product(&mut half, Accum::Replace, &covariance, &params.factor, 1.0);
         let factors = ((params.factor.transpose(), FULL), (half.as_ref(), FULL));
-        product((inner.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 1.0, par);
+        parallel_product((inner.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 1.0);
         pool.give([half]);
         let covered = times(&covariance, &params.mean);
         State { inverse_lengths, inducing, variance, noise, covariance, slopes, inner, covered }
     }
 
-    /// On one thread, as there are two sides.
     pub(super) fn side(&self, params: &PublishedParameters, c: f64, pool: &Pool) -> Result<Side, Error> {
         let size = self.inner.nrows();
         let mut factor = pool.take(size, size);
@@ -99,9 +97,9 @@ impl State {
         let log_det = dense::log_det(&factor);
         let [mut inverse_factor, mut inverse, mut solved] = [(); 3].map(|()| pool.take(size, size));
         dense::invert_lower(&mut inverse_factor, &factor);
-        dense::gram_of_lower(&mut inverse, Accum::Replace, &inverse_factor, 1.0, Par::Seq);
+        dense::gram_of_lower(&mut inverse, Accum::Replace, &inverse_factor, 1.0);
         dense::mirror(&mut inverse);
-        matmul(&mut solved, Accum::Replace, &params.factor, &inverse, 1.0, Par::Seq);
+        dense_product(&mut solved, Accum::Replace, &params.factor, &inverse, 1.0);
         pool.give([factor, inverse_factor, inverse]);
         Ok(Side { log_det, solved })
     }
@@ -117,7 +115,7 @@ impl State {
         let m = self.inner.nrows();
         let mut shrink = pool.take(m, m);
         let factors = ((side.solved.as_ref(), FULL), (params.factor.transpose(), FULL));
-        product((shrink.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, c, dense::all_threads());
+        parallel_product((shrink.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, c);
         dense::mirror(&mut shrink);
         let shrunk = times(&shrink, &self.covered);
         let weights = params.mean.iter().zip(&shrunk).map(|(m, shrunk)| c * (m - shrunk)).collect();
@@ -166,7 +164,7 @@ fn gradient(
     mut data: DataSums,
     pool: &Pool,
 ) -> PublishedEnergy {
-    let (m, par) = (shrink.nrows(), dense::all_threads());
+    let m = shrink.nrows();
     let (mean, p) = (&params.mean, &state.covered);
     // C_c p, C_1 p and F_1^T p.
     let shrunk = times(&shrink, p);
@@ -184,14 +182,14 @@ fn gradient(
     }
     dense::mirror(&mut data.by_shrink);
     let [mut q, mut r] = [(); 2].map(|()| pool.take(m, m));
-    matmul(&mut q, Accum::Replace, &data.by_shrink, &cavity.solved, 1.0, par);
+    dense_product(&mut q, Accum::Replace, &data.by_shrink, &cavity.solved, 1.0);
     for j in 0..m {
         let sides = posterior.solved.col_as_slice(j).iter().zip(cavity.solved.col_as_slice(j));
         r.col_as_slice_mut(j).iter_mut().zip(sides).for_each(|(r, (full, part))| *r = b * c * (full - part));
     }
-    matmul(&mut r, Accum::Add, &shrink, &q, -2.0 * c, par);
+    dense_product(&mut r, Accum::Add, &shrink, &q, -2.0 * c);
     let mut by_factor = pool.take(m, m);
-    matmul(&mut by_factor, Accum::Replace, &state.covariance, &r, 1.0, par);
+    dense_product(&mut by_factor, Accum::Replace, &state.covariance, &r, 1.0);
     let covered_shrunk = times(&state.covariance, &full_shrunk);
     let outer: Vec<f64> = p.iter().zip(&covered_shrunk).map(|(p, covered)| b * c * (p - covered)).collect();
     for j in 0..m {
@@ -213,7 +211,7 @@ fn gradient(
 
     // q is free again: dE/dK.
     let factors = ((r.as_ref(), FULL), (params.factor.transpose(), FULL));
-    product((q.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 0.5, par);
+    parallel_product((q.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 0.5);
     for j in 0..m {
         let column = &mut q.col_as_slice_mut(j)[j..];
         add_scaled(column, 0.5 * mean[j], &by_p[j..]);
@@ -223,7 +221,7 @@ fn gradient(
     dense::mirror(&mut q);
     let n_dims = state.inverse_lengths.len();
     let mut by_self = KernelGradient::zeros(m, n_dims);
-    by_self.add(q.as_mut(), state.covariance.as_ref(), state.slopes.as_ref(), &state.inducing, par);
+    by_self.add(q.as_mut(), state.covariance.as_ref(), state.slopes.as_ref(), &state.inducing);
     let (mut log_lengths, mut inducing) = (vec![0.0; n_dims], Mat::zeros(m, n_dims));
     for (part, times) in [(&by_self, 2.0), (&data.by_cross, 1.0)] {
         part.finish(&state.inducing, &state.inverse_lengths, times, &mut log_lengths, inducing.as_mut());

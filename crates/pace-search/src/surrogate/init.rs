@@ -88,7 +88,7 @@ pub(crate) fn median_squared_distance(x: MatRef<'_, f64>, rng: &mut ChaCha8Rng) 
 pub(crate) fn median_of_pairs(x: &Mat<f64>) -> Option<f64> {
     let points = x.transpose().to_owned();
     let norms: Vec<f64> = (0..x.nrows()).map(|i| dot(points.col_as_slice(i), points.col_as_slice(i))).collect();
-    let products = &*x * &points;
+    let products = x * &points;
     let mut distances: Vec<f64> = (1..x.nrows())
         .flat_map(|j| (0..j).map(move |i| (i, j)))
         .map(|(i, j)| (norms[i] + norms[j] - 2.0 * products[(i, j)]).max(0.0))

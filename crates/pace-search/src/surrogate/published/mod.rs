@@ -18,11 +18,13 @@ use super::predict::{KernelPosterior, predict};
 use super::{Posterior, Progress, Surrogate};
 use crate::error::Error;
 use adam::Adam;
-use energy::{State, energy};
+use energy::energy;
+use state::State;
 
 mod adam;
 mod data;
 mod energy;
+mod state;
 
 pub use energy::PublishedEnergy;
 

@@ -1,7 +1,7 @@
 //! Limited-memory BFGS on the whole batch.
 //!
-//! The direction is -H g, where H is built from the last few pairs s = change of x, y = change of g (two-loop recursion;
-//! Liu & Nocedal 1989).
+//! The direction is -H g, where H is built from the last few pairs s = change of x, y = change of g (two-loop
+//! recursion; Liu & Nocedal 1989).
 
 use std::collections::VecDeque;
 

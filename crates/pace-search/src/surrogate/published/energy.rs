@@ -12,8 +12,8 @@
 //! E = b/2 [ c^2 (m^T p - p^T C_c p) - log|B_c| - c (m^T p - p^T C_1 p) + c log|B_1| ] + sum_i log N(y_i)
 //! ```
 //!
-//! The last line is the energy of the published code for a minibatch of b rows; log|K| and the constants cancel. Let D be
-//! its derivative by C_c, including what flows through beta and the first terms:
+//! The last line is the energy of the published code for a minibatch of b rows; log|K| and the constants cancel. Let
+//! D be its derivative by C_c, including what flows through beta and the first terms:
 //!
 //! ```text
 //! Q = D F_c,   R = b c (F_1 - F_c) - 2 c C Q

@@ -50,8 +50,8 @@ pub enum Error {
     },
     /// A matrix that should be positive definite is not, even with the largest jitter allowed.
     #[error(
-        "the Cholesky factorisation of {what} fails at pivot {pivot} of {size} with jitter {jitter:e}; use fewer inducing \
-         points or a larger jitter"
+        "the Cholesky factorisation of {what} fails at pivot {pivot} of {size} with jitter {jitter:e}; use fewer \
+         inducing points or a larger jitter"
     )]
     NotPositiveDefinite {
         /// Which matrix, in words.

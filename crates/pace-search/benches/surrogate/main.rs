@@ -29,16 +29,6 @@ fn main() {
     }
     let (x, y) = data();
     let mut times = BTreeMap::new();
-    let config = PublishedGpConfig { epochs: 1, ..PublishedGpConfig::default() };
-    let mut last = Instant::now();
-    let mut fastest = f64::INFINITY;
-    let mut step = |_| fastest = fastest.min(std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64());
-    config.fit_with(x.as_ref(), &y, 0, &mut step).expect("sound");
-    times.insert("published step, ms".to_owned(), 1e3 * fastest);
-    if args.iter().any(|arg| arg == "published") {
-        println!("{times:?}");
-        return;
-    }
     let inducing = x.subrows(0, INDUCING).to_owned();
     let hyper = Hyperparameters {
         log_lengths: vec![(DIMS as f64).ln() / 2.0; DIMS],
@@ -52,19 +42,14 @@ fn main() {
         let part = || bound.evaluate(Kernel::Rbf, &hyper, x.subrows(0, 4000), &y[..4000], 1e-6).expect("as above");
         times.insert(format!("{name} value and gradient, 4000 rows, s"), best(5, part));
     }
-    for (name, subset) in [("all rows", None), ("subset 4000", Some(4000))] {
+    for (name, subset) in [("all rows", None), ("subset 4000", Some(4000)), ("subset 2000", Some(2000))] {
         let config = SparseGpConfig { subset, tolerance: 0.0, n_inducing: INDUCING, ..SparseGpConfig::default() };
         times.insert(
             format!("vfe fit, 60 iterations, {name}, s"),
             best(1, || config.fit(x.as_ref(), &y, 0).expect("sound")),
         );
     }
-    let config = PublishedGpConfig { epochs: 1, ..PublishedGpConfig::default() };
-    let mut last = Instant::now();
-    let mut fastest = f64::INFINITY;
-    let mut step = |_| fastest = fastest.min(std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64());
-    config.fit_with(x.as_ref(), &y, 0, &mut step).expect("sound");
-    times.insert("published step, ms".to_owned(), 1e3 * fastest);
+    times.insert("published step, ms".to_owned(), 1e3 * published_step(&x, &y));
     if args.iter().any(|arg| arg == "--json") {
         println!("{}", serde_json::json!(times));
     } else {
@@ -82,6 +67,16 @@ fn data() -> (Matrix, Vec<f64>) {
     };
     let y = (0..ROWS).map(score).collect();
     (x, y)
+}
+
+/// The median step, so that the short batch at the end of the epoch does not count.
+fn published_step(x: &Matrix, y: &[f64]) -> f64 {
+    let config = PublishedGpConfig { epochs: 1, ..PublishedGpConfig::default() };
+    let (mut last, mut steps) = (Instant::now(), Vec::new());
+    let mut step = |_| steps.push(std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64());
+    config.fit_with(x.as_ref(), y, 0, &mut step).expect("sound");
+    steps.sort_by(f64::total_cmp);
+    steps[steps.len() / 2]
 }
 
 /// The fastest of a few runs, which is the least disturbed.

@@ -5,9 +5,7 @@ use std::time::Instant;
 use pace_graph::dataset::{DataDir, Na};
 use pace_graph::{Dag, split_reference};
 use pace_search::Matrix;
-use pace_search::surrogate::{
-    Bound, InducingInit, Kernel, PublishedGpConfig, SparseGpConfig, Surrogate, SurrogateConfig,
-};
+use pace_search::surrogate::{Bound, Kernel, PublishedGpConfig, SparseGpConfig, Surrogate, SurrogateConfig};
 
 const LAYERS: usize = 6;
 const OPS: usize = 6;
@@ -64,26 +62,7 @@ fn variants() -> Vec<(String, SurrogateConfig)> {
             variants.push((format!("{name} {size}"), SurrogateConfig::SparseGp(config)));
         }
     }
-    for (subset, its, refine, init, mem) in [
-        (2000, 60, 10, InducingInit::Spread, 20),
-        (2000, 40, 10, InducingInit::Spread, 20),
-        (3000, 40, 10, InducingInit::Spread, 20),
-        (2000, 60, 0, InducingInit::Random, 20),
-        (2000, 60, 0, InducingInit::Spread, 50),
-        (2000, 100, 0, InducingInit::Spread, 20),
-        (4000, 30, 0, InducingInit::Spread, 20),
-        (17000, 10, 0, InducingInit::Spread, 20),
-    ] {
-        let config = SparseGpConfig {
-            subset: Some(subset),
-            max_iterations: its,
-            refine_iterations: refine,
-            inducing_init: init,
-            memory: mem,
-            ..base.clone()
-        };
-        variants.push((format!("x {subset} {its}+{refine} {init:?} {mem}"), SurrogateConfig::SparseGp(config)));
-    }
+    variants.push(("quick".to_owned(), SurrogateConfig::SparseGp(SparseGpConfig::quick())));
     variants.push(("published".to_owned(), SurrogateConfig::PublishedGp(PublishedGpConfig::default())));
     variants
 }

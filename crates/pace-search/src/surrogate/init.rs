@@ -1,12 +1,13 @@
 //! Where a fit starts: units, inducing points and length-scales.
 
-use faer::{Mat, MatRef};
+use faer::{Accum, Mat, MatRef};
 use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::dense::dot;
+use super::product::dense_product;
 
 /// Points among which the median distance is looked for.
 const MEDIAN_POINTS: usize = 1000;
@@ -88,7 +89,8 @@ pub(crate) fn median_squared_distance(x: MatRef<'_, f64>, rng: &mut ChaCha8Rng) 
 pub(crate) fn median_of_pairs(x: &Mat<f64>) -> Option<f64> {
     let points = x.transpose().to_owned();
     let norms: Vec<f64> = (0..x.nrows()).map(|i| dot(points.col_as_slice(i), points.col_as_slice(i))).collect();
-    let products = &*x * &points;
+    let mut products = Mat::zeros(x.nrows(), x.nrows());
+    dense_product(&mut products, Accum::Replace, x, &points, 1.0);
     let mut distances: Vec<f64> = (1..x.nrows())
         .flat_map(|j| (0..j).map(move |i| (i, j)))
         .map(|(i, j)| (norms[i] + norms[j] - 2.0 * products[(i, j)]).max(0.0))

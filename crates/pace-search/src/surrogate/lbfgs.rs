@@ -1,7 +1,7 @@
 //! Limited-memory BFGS on the whole batch.
 //!
-//! The direction is -H g, where H is built from the last few pairs s = change of x, y = change of g (two-loop recursion;
-//! Liu & Nocedal 1989).
+//! The direction is -H g, where H is built from the last few pairs s = change of x, y = change of g (two-loop
+//! recursion; Liu & Nocedal 1989).
 
 use std::collections::VecDeque;
 
@@ -18,6 +18,9 @@ pub(crate) struct Lbfgs {
     pub(crate) tolerance: f64,
 }
 
+/// Value and gradient at a point.
+pub(crate) type Objective<'a> = dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), Error> + 'a;
+
 impl Lbfgs {
     /// Minimises from `x`; `evaluate` gives value and gradient, `report` hears of every iteration and its value.
     ///
@@ -25,7 +28,7 @@ impl Lbfgs {
     pub(crate) fn minimize(
         &self,
         mut x: Vec<f64>,
-        evaluate: &mut dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), Error>,
+        evaluate: &mut Objective<'_>,
         report: &mut dyn FnMut(usize, f64),
     ) -> Result<Vec<f64>, Error> {
         let (mut value, mut gradient) = evaluate(&x)?;

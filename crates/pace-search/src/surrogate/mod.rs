@@ -55,7 +55,10 @@ pub trait Surrogate: Send + Sync {
     /// The belief about every row of `x`.
     ///
     /// # Shapes
-    /// x [N, D] as in the fit; every vector of the posterior has length N.
+    /// x [N, D] with D as in the fit; every vector of the posterior has length N.
+    ///
+    /// # Panics
+    /// If D differs.
     fn predict(&self, x: MatRef<'_, f64>) -> Posterior;
 }
 

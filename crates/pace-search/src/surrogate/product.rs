@@ -26,9 +26,9 @@ pub(crate) fn dense_product(dst: &mut Mat<f64>, accum: Accum, a: &Mat<f64>, b: &
 
 /// dst = [dst +] alpha a b, on all threads.
 ///
-/// Columns of dst are shared out in small chunks: faer's own threads wait for one another, which takes twice the time of
-/// a single thread when the machine is busy. Triangles must be zero elsewhere; the other half of a triangle `dst` is
-/// left undefined.
+/// Columns of dst are shared out in small chunks: faer's own threads wait for one another, which takes twice the time
+/// of a single thread when the machine is busy. Triangles must be zero elsewhere; the other half of a triangle `dst`
+/// is left undefined.
 pub(crate) fn parallel_product((dst, dst_part): PartMut<'_>, accum: Accum, a: Part<'_>, b: Part<'_>, alpha: f64) {
     let (rows, inner) = a.0.shape();
     dst.par_col_chunks_mut(CHUNK).enumerate().for_each(|(index, chunk)| {

@@ -1,7 +1,8 @@
 //! Fits of the sparse Gaussian process.
 
 use pace_search::surrogate::{
-    Bound, Hyperparameters, InducingInit, Kernel, LengthScaleInit, Progress, SparseGpConfig, Surrogate, SurrogateConfig,
+    Bound, Hyperparameters, InducingInit, Kernel, LengthScaleInit, Progress, PublishedGpConfig, SparseGpConfig,
+    Surrogate, SurrogateConfig,
 };
 use pace_search::{Error, Matrix};
 
@@ -13,13 +14,13 @@ fn small() -> SparseGpConfig {
 
 #[test]
 fn all_points_inducing_gives_the_exact_posterior() {
-    let (x, y, at) = (normal(45, 3, 20), normal_vec(45, 21), normal(20, 3, 22));
+    let (x, y, at) = (normal(140, 6, 20), normal_vec(140, 21), normal(20, 6, 22));
     for bound in [Bound::Vfe, Bound::Fitc] {
         for (kernel, learn_inducing) in [(Kernel::Rbf, false), (Kernel::Matern52, false)] {
             let config = SparseGpConfig {
                 kernel,
                 bound,
-                n_inducing: 45,
+                n_inducing: 140,
                 inducing_init: InducingInit::Random,
                 learn_inducing,
                 max_iterations: 3,
@@ -138,4 +139,13 @@ fn a_failed_factorisation_names_its_pivot() {
     let hyper = Hyperparameters { log_lengths: vec![0.0; 2], log_variance: 0.0, log_noise: 0.0, inducing };
     let error = Bound::Vfe.evaluate(Kernel::Rbf, &hyper, x.as_ref(), &y, 1e-6).unwrap_err();
     assert!(error.to_string().contains("fails at pivot"), "{error}");
+}
+
+#[test]
+fn configs_survive_json() {
+    let published = SurrogateConfig::PublishedGp(PublishedGpConfig::default());
+    for config in [SurrogateConfig::SparseGp(SparseGpConfig::quick()), published] {
+        let text = serde_json::to_string(&config).unwrap();
+        assert_eq!(serde_json::from_str::<SurrogateConfig>(&text).unwrap(), config, "{text}");
+    }
 }

@@ -66,7 +66,7 @@ fn reference(params: &PublishedParameters, c: f64, at: &Matrix) -> Reference {
 
 #[test]
 fn energy_and_prediction_follow_the_published_formulas() {
-    let (params, x, y, n) = (params(6, 3), normal(20, 3, 43), normal_vec(20, 44), 50);
+    let (params, x, y, n) = (params(100, 3), normal(20, 3, 43), normal_vec(20, 44), 50);
     let cavity = reference(&params, 49.0 / 50.0, &x);
     let posterior = reference(&params, 1.0, &x);
     let mut expected =
@@ -114,6 +114,31 @@ fn gradient_equals_finite_differences() {
             check("factor", &|params, by| params.factor[(i, j)] += by, gradient.factor[(i, j)]);
         }
     }
+}
+
+#[test]
+fn gradient_holds_along_a_line_with_many_inducing_points() {
+    let (x, y, start) = (normal(300, 3, 50), normal_vec(300, 51), params(150, 3));
+    let (points, mean, factor) = (normal(150, 3, 52), normal_vec(150, 53), normal(150, 150, 54));
+    let at = |step: f64| {
+        let mut params = start.clone();
+        params.log_squared_lengths.iter_mut().for_each(|log| *log += step);
+        params.log_variance -= step;
+        params.log_noise += step;
+        params.inducing += faer::Scale(step) * &points;
+        params.mean.iter_mut().zip(&mean).for_each(|(m, by)| *m += step * by);
+        params.factor += faer::Scale(step) * &factor;
+        params.energy(x.as_ref(), &y, 2000).unwrap()
+    };
+    let gradient = at(0.0).gradient;
+    let inner = |a: &Matrix, b: &Matrix| (0..a.ncols()).map(|j| a.col(j).transpose() * b.col(j)).sum::<f64>();
+    let ours = gradient.log_squared_lengths.iter().sum::<f64>() - gradient.log_variance
+        + gradient.log_noise
+        + inner(&gradient.inducing, &points)
+        + gradient.mean.iter().zip(&mean).map(|(a, b)| a * b).sum::<f64>()
+        + inner(&gradient.factor, &factor);
+    let numeric = (at(1e-6).value - at(-1e-6).value) / 2e-6;
+    assert!((ours - numeric).abs() < 1e-4 * numeric.abs(), "{ours}, by differences {numeric}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! [`PublishedGp`]: the sparse Gaussian process behind the published numbers, for comparison with them.
 //!
-//! The published code calls it a sparse Gaussian process; it is FITC with an explicit Gaussian over the inducing points,
-//! trained by an approximate-EP energy (Bui, Hernandez-Lobato, Li, Hernandez-Lobato & Turner 2016) with Adam. Its kernel
-//! has *squared* length-scales as parameters: k = s exp(-sum_d (x_d - z_d)^2 / 2 l_d).
+//! The published code calls it a sparse Gaussian process; it is FITC with an explicit Gaussian over the inducing
+//! points, trained by an approximate-EP energy (Bui, Hernandez-Lobato, Li, Hernandez-Lobato & Turner 2016) with Adam.
+//! Its kernel has *squared* length-scales as parameters: k = s exp(-sum_d (x_d - z_d)^2 / 2 l_d).
 
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
@@ -18,11 +18,13 @@ use super::predict::{KernelPosterior, predict};
 use super::{Posterior, Progress, Surrogate};
 use crate::error::Error;
 use adam::Adam;
-use energy::{State, energy};
+use energy::energy;
+use state::State;
 
 mod adam;
 mod data;
 mod energy;
+mod state;
 
 pub use energy::PublishedEnergy;
 

@@ -54,7 +54,9 @@ impl RunArgs {
 /// Which model a VAE program trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Preset {
-    /// The paper's principle, with the settings that serve best
+    /// Ours: the paper's model with a latent space node by node
+    Best,
+    /// The paper's model
     Paper,
     /// What the authors' code does, quirks included
     AsPublished,
@@ -70,7 +72,7 @@ pub struct VaeArgs {
     #[arg(long, value_name = "N")]
     pub seeds: Option<usize>,
     /// Which model
-    #[arg(long, value_enum, default_value = "paper")]
+    #[arg(long, value_enum, default_value = "best")]
     pub preset: Preset,
     /// Ablation: attention without mask
     #[arg(long)]
@@ -96,6 +98,9 @@ pub struct VaeArgs {
     /// Dropout
     #[arg(long, value_name = "X")]
     pub dropout: Option<f64>,
+    /// Seconds between checkpoints of the training
+    #[arg(long, value_name = "X", default_value_t = 20.0)]
+    pub save_every: f64,
     /// Stop after the surrogate scores: no reconstruction, nothing generated
     #[arg(long)]
     pub scores_only: bool,

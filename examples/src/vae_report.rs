@@ -52,6 +52,7 @@ pub fn record(outcome: &VaeOutcome, paper: &PaperRow, run: &mut Run) {
     put("valid", percent(&|e| e.generation.map(|g| g.valid)), Some(valid));
     put("unique", percent(&|e| e.generation.map(|g| g.unique)), Some(unique));
     put("novel", percent(&|e| e.generation.map(|g| g.novel)), Some(novel));
+    put("unique_fresh", percent(&|e| e.fresh_generation.map(|g| g.unique)), None);
     put("valid_published", percent(&|e| e.published_generation.map(|g| g.valid)), Some(valid));
     put("unique_published", percent(&|e| e.published_generation.map(|g| g.unique_published)), Some(unique));
     put("novel_published", percent(&|e| e.published_generation.map(|g| g.novel)), Some(novel));
@@ -77,7 +78,12 @@ pub fn report(outcome: &VaeOutcome, run: &Run, page: &mut Report) -> Result<()> 
         .iter()
         .map(|encoder| Line {
             name: format!("encoder {}", encoder.seed),
-            points: encoder.epochs.iter().enumerate().map(|(i, e)| ((i + 1) as f64, e.loss.ln() / 10_f64.ln())).collect(),
+            points: encoder
+                .epochs
+                .iter()
+                .enumerate()
+                .map(|(i, e)| ((i + 1) as f64, e.loss.ln() / 10_f64.ln()))
+                .collect(),
         })
         .collect();
     page.svg(&line_chart("log10 of the loss per graph, by epoch", &curves)?);

@@ -9,6 +9,7 @@ mod ci;
 mod distill;
 mod fetch;
 mod libclang;
+mod report;
 mod reproduce;
 mod root;
 mod setup;
@@ -55,6 +56,8 @@ enum Command {
     Test(test::Args),
     /// Run the pipeline of one dataset and write its results
     Reproduce(reproduce::Args),
+    /// Write a page of docs/results from a finished run
+    Report(report::Args),
     /// Train the embedded stand-in of a dataset anew, from its real data
     Distill(distill::Args),
     /// Download the public data of one dataset into datasets/.cache (resumable, checksums verified)
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::Setup(args) => setup::run(&args, policy),
         Command::Test(args) => test::run(&args, policy),
         Command::Reproduce(args) => reproduce::run(&args, policy),
+        Command::Report(args) => report::run(&args),
         Command::Distill(args) => distill::run(&args, policy),
         Command::Fetch(args) => fetch::run(&args),
         Command::Bench(args) => bench::run(&args, policy),

@@ -124,7 +124,8 @@ impl Checkpoint {
         n_graphs: usize,
     ) -> Result<(M, ModuleOptimizer, State), Error> {
         // A process that was killed between the two renames leaves only the old one.
-        let Some(dir) = [self.dir.clone(), self.sibling(".old")].into_iter().find(|dir| dir.join(STATE).exists()) else {
+        let Some(dir) = [self.dir.clone(), self.sibling(".old")].into_iter().find(|dir| dir.join(STATE).exists())
+        else {
             return Ok((model, optimiser, State::default()));
         };
         let read = |name: &str| {

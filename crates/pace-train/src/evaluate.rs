@@ -134,12 +134,14 @@ pub fn reconstruction<E: DagEncoder, D: DagDecoder>(
 ) -> Reconstruction {
     assert_eq!(latents.len(), dags.len(), "one latent vector per graph");
     let count = |decoded: &[Dag], times: usize| -> (f64, f64) {
-        let pairs: Vec<(&Dag, &Dag)> = dags.iter().flat_map(|dag| std::iter::repeat_n(dag, times)).zip(decoded).collect();
+        let pairs: Vec<(&Dag, &Dag)> =
+            dags.iter().flat_map(|dag| std::iter::repeat_n(dag, times)).zip(decoded).collect();
         let hits: Vec<(bool, bool)> = pairs
             .par_iter()
             .map(|&(dag, decoded)| (dag == decoded, dag == decoded || isomorphic(dag, decoded)))
             .collect();
-        let share = |hit: fn(&(bool, bool)) -> bool| hits.iter().filter(|hits| hit(hits)).count() as f64 / hits.len() as f64;
+        let share =
+            |hit: fn(&(bool, bool)) -> bool| hits.iter().filter(|hits| hit(hits)).count() as f64 / hits.len() as f64;
         (share(|hits| hits.0), share(|hits| hits.1))
     };
     let sampled = decode(vae, &latents.repeated(n_samples), options, device, progress);

@@ -35,11 +35,11 @@ impl OptimiserConfig {
         let adam = AdamConfig::new().with_epsilon(self.epsilon);
         match self.weight_decay {
             None => adam.init(),
-            Some(decay) => AdamWConfig::new()
-                .with_epsilon(self.epsilon)
-                .with_weight_decay(decay)
-                .init()
-                .with_group(ParamGroup::from_regex(BIASES).expect("a pattern of ours"), adam.build(), None),
+            Some(decay) => AdamWConfig::new().with_epsilon(self.epsilon).with_weight_decay(decay).init().with_group(
+                ParamGroup::from_regex(BIASES).expect("a pattern of ours"),
+                adam.build(),
+                None,
+            ),
         }
     }
 

@@ -167,7 +167,11 @@ impl Run {
     ///
     /// # Errors
     /// The stage's own, or if the log cannot be written.
-    pub fn stage<T, E: From<Error>>(&mut self, name: &str, work: impl FnOnce(&mut Run) -> Result<T, E>) -> Result<T, E> {
+    pub fn stage<T, E: From<Error>>(
+        &mut self,
+        name: &str,
+        work: impl FnOnce(&mut Run) -> Result<T, E>,
+    ) -> Result<T, E> {
         let start = Instant::now();
         let outcome = work(self)?;
         self.end_stage(name, start.elapsed().as_secs_f64(), false)?;

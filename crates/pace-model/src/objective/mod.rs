@@ -20,7 +20,7 @@ pub use pair::metric_pairs;
 pub use pair_encoder::{PairConfig, PairEncoder};
 pub use ranking::pairwise_logistic;
 pub use supervised::{HeadConfig, Supervised};
-pub use vae::{Vae, VaeConfig};
+pub use vae::{LatentHead, Vae, VaeConfig};
 pub use vocabulary::{Vocabulary, sub_token_f1};
 
 /// A loss and its named parts, for logs.

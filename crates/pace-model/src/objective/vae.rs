@@ -2,6 +2,7 @@
 
 use burn::module::Module;
 use burn::nn::Linear;
+use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 use pace_graph::{Dag, DagSpec};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,18 @@ use crate::encoder::{DagEncoder, Pace, PaceConfig, Task};
 use crate::init::Init;
 use crate::pass::Stream;
 
+/// How the vector of a graph becomes mean and log-variance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LatentHead {
+    /// A linear map of all positions: the paper.
+    Dense,
+    /// The same linear map of each position by itself: a block of the latent vector belongs to a node and its ancestors.
+    /// The blocks have equal width, the latent width rounded down to a multiple of the positions. Wants a readout of all
+    /// positions.
+    PerNode,
+}
+
 /// Configuration of a PACE-VAE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VaeConfig {
@@ -22,6 +35,11 @@ pub struct VaeConfig {
     pub decoder: PaceDecoderConfig,
     /// Width of the latent space.
     pub d_latent: usize,
+    /// Which part of a graph a part of the latent vector may see.
+    pub latent: LatentHead,
+    /// Cut the mean off below 0. With the KL divergence, which asks for small means, each axis then tends to stand for one
+    /// choice in the graph (Whittington et al. 2023), and models with a length-scale per axis predict better from it.
+    pub positive: bool,
     /// Weight of the KL divergence.
     pub beta: f64,
     /// Scale of the noise in the reparameterisation.
@@ -32,7 +50,20 @@ impl VaeConfig {
     /// The paper's model; beta and noise are those of all the compared VAEs' code.
     pub fn paper() -> VaeConfig {
         let (encoder, decoder) = (PaceConfig::vae(), PaceDecoderConfig::vae());
-        VaeConfig { encoder, decoder, d_latent: 64, beta: 0.005, noise: 0.01 }
+        VaeConfig {
+            encoder,
+            decoder,
+            d_latent: 64,
+            latent: LatentHead::Dense,
+            positive: false,
+            beta: 0.005,
+            noise: 0.01,
+        }
+    }
+
+    /// The paper's model with another map to the latent space: node by node, and not below 0.
+    pub fn per_node() -> VaeConfig {
+        VaeConfig { d_latent: 144, latent: LatentHead::PerNode, positive: true, ..VaeConfig::paper() }
     }
 
     /// The model of the authors' code on NA or BN.
@@ -44,9 +75,22 @@ impl VaeConfig {
     /// Initialises for graphs of `spec` (given without start symbol).
     pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Vae<Pace, PaceDecoder> {
         let encoder = self.encoder.init(spec, seed, device);
+        let n_blocks = match self.latent {
+            LatentHead::Dense => 1,
+            LatentHead::PerNode => encoder.d_graph() / encoder.d_node(),
+        };
+        let d_latent = self.d_latent / n_blocks * n_blocks;
+        assert!(d_latent > 0, "{} latent dimensions are too few for {n_blocks} positions", self.d_latent);
         // Seeds of the three parts differ, or they would start from the same draws.
-        let decoder = self.decoder.init(self.d_latent, encoder.layout(), seed ^ 0x5eed_0001, device);
-        Vae::new(encoder, decoder, self.d_latent, self.beta, self.noise, seed ^ 0x5eed_0002, device)
+        let decoder = self.decoder.init(d_latent, encoder.layout(), seed ^ 0x5eed_0001, device);
+        let mut vae = Vae::new(encoder, decoder, d_latent, self.beta, self.noise, seed ^ 0x5eed_0002, device);
+        vae.positive = self.positive;
+        if n_blocks > 1 {
+            let mut init = Init::new(seed ^ 0x5eed_0003, device);
+            let (d_in, d_out) = (vae.encoder.d_graph() / n_blocks, d_latent / n_blocks);
+            (vae.mu, vae.log_variance) = (init.linear(d_in, d_out, true), init.linear(d_in, d_out, true));
+        }
+        vae
     }
 }
 
@@ -62,6 +106,7 @@ pub struct Vae<E: DagEncoder, D: DagDecoder> {
     mu: Linear,
     log_variance: Linear,
     decoder: D,
+    positive: bool,
     beta: f64,
     noise: f64,
 }
@@ -80,7 +125,7 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
         let mut init = Init::new(seed, device);
         let mu = init.linear(encoder.d_graph(), d_latent, true);
         let log_variance = init.linear(encoder.d_graph(), d_latent, true);
-        Vae { encoder, mu, log_variance, decoder, beta, noise }
+        Vae { encoder, mu, log_variance, decoder, positive: false, beta, noise }
     }
 
     /// The encoder.
@@ -96,7 +141,7 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
     /// Mean and log-variance of the posterior. Shapes: batch [B, N] -> [B, Z], [B, Z].
     pub fn posterior(&self, batch: &DagBatch) -> (Tensor<2>, Tensor<2>) {
         let graph = self.encoder.encode(batch).graph;
-        (self.mu.forward(graph.clone()), self.log_variance.forward(graph))
+        (self.mean(graph.clone()), by_blocks(&self.log_variance, graph))
     }
 
     /// A graph for each latent vector, see [`DagDecoder::decode`]. Shapes: [B, Z] -> B graphs.
@@ -106,8 +151,20 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
 
     /// The embedding of each graph: the posterior mean, [B, Z].
     pub fn embed(&self, batch: &DagBatch) -> Tensor<2> {
-        self.mu.forward(self.encoder.encode(batch).graph)
+        self.mean(self.encoder.encode(batch).graph)
     }
+
+    fn mean(&self, graph: Tensor<2>) -> Tensor<2> {
+        let mean = by_blocks(&self.mu, graph);
+        if self.positive { relu(mean) } else { mean }
+    }
+}
+
+/// The map applied to each of the blocks that make up the vector of a graph. Shapes: [B, P*D] -> [B, P*Z].
+fn by_blocks(map: &Linear, graph: Tensor<2>) -> Tensor<2> {
+    let ([b, width], [d_in, d_out]) = (graph.dims(), map.weight.dims());
+    let n_blocks = width / d_in;
+    map.forward(graph.reshape([b * n_blocks, d_in])).reshape([b, n_blocks * d_out])
 }
 
 impl<E: DagEncoder, D: DagDecoder> Objective for Vae<E, D> {

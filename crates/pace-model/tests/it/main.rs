@@ -15,6 +15,7 @@ mod kernel_case;
 mod kernel_edge;
 #[cfg(feature = "flex")]
 mod kernel_sparse;
+mod latent;
 mod laws;
 mod objective;
 mod pace;

@@ -31,6 +31,7 @@ fn main() {
     let mut times = BTreeMap::new();
     let inducing = x.subrows(0, INDUCING).to_owned();
     let hyper = Hyperparameters {
+        map: None,
         log_lengths: vec![(DIMS as f64).ln() / 2.0; DIMS],
         log_variance: 0.0,
         log_noise: -2.0,

@@ -37,7 +37,7 @@ pub use bound::{Bound, Evaluation, Hyperparameters};
 pub use init::{InducingInit, LengthScaleInit};
 pub use kernel::Kernel;
 pub use published::{PublishedEnergy, PublishedGp, PublishedGpConfig, PublishedParameters};
-pub use sparse_gp::{SparseGp, SparseGpConfig};
+pub use sparse_gp::{Metric, SparseGp, SparseGpConfig};
 
 /// What a surrogate believes about the score of some vectors.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,6 +13,8 @@ use super::shards::BLOCK;
 #[derive(Clone, Debug)]
 pub(crate) struct KernelPosterior {
     pub(crate) kernel: Kernel,
+    /// A [K, D], where vectors are mapped first.
+    pub(crate) map: Option<Mat<f64>>,
     pub(crate) inverse_lengths: Vec<f64>,
     /// s
     pub(crate) variance: f64,
@@ -27,11 +29,12 @@ pub(crate) struct KernelPosterior {
 
 /// The posterior at rows of x [N, D]; rounding may leave a variance a little below 0.
 pub(crate) fn predict(posterior: &KernelPosterior, x: MatRef<'_, f64>) -> Posterior {
-    let (m, n_dims) = (posterior.inducing.len(), posterior.inverse_lengths.len());
+    let m = posterior.inducing.len();
+    let n_dims = posterior.map.as_ref().map_or(posterior.inverse_lengths.len(), Mat::ncols);
     assert_eq!(x.ncols(), n_dims, "{} columns, but the fit saw {n_dims}", x.ncols());
     let block = |index: usize| {
         let (start, end) = (index * BLOCK, ((index + 1) * BLOCK).min(x.nrows()));
-        let points = Scaled::new(x, start..end, &posterior.inverse_lengths);
+        let points = Scaled::mapped(x, start..end, posterior.map.as_ref(), &posterior.inverse_lengths);
         let (mut cross, mut shrunk) = (Mat::zeros(m, end - start), Mat::zeros(m, end - start));
         let (kernel, variance) = (posterior.kernel, posterior.variance);
         posterior.inducing.covariance(&points, kernel, variance, cross.as_mut());

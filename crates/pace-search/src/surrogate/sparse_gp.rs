@@ -21,6 +21,17 @@ const NOISE_SHARE: f64 = 0.1;
 /// Noise below this share of the variance of y is not asked for: the factorisations would lose all digits.
 const NOISE_FLOOR: f64 = 1e-8;
 
+/// How the distance of two vectors is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// A length-scale per dimension.
+    Ard,
+    /// A linear map, learnt with the rest, and length-scales after it (Vivarelli & Williams 1999): right when the
+    /// dimensions have no meaning of their own, as in the latent space of a VAE, which may be turned at will.
+    Linear,
+}
+
 /// How to fit a [`SparseGp`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SparseGpConfig {
@@ -34,6 +45,8 @@ pub struct SparseGpConfig {
     pub inducing_init: InducingInit,
     /// Whether they then move.
     pub learn_inducing: bool,
+    /// What distances are measured in.
+    pub metric: Metric,
     /// Where the length-scales start.
     pub length_init: LengthScaleInit,
     /// Learn on so many random rows (nothing: on all); the posterior uses all rows in any case.
@@ -60,6 +73,7 @@ impl Default for SparseGpConfig {
             n_inducing: 500,
             inducing_init: InducingInit::Spread,
             learn_inducing: true,
+            metric: Metric::Ard,
             length_init: LengthScaleInit::PerDimension,
             subset: None,
             max_iterations: 60,
@@ -137,15 +151,22 @@ impl SparseGpConfig {
     }
 
     fn start(&self, problem: Problem<'_>, rng: &mut ChaCha8Rng) -> Hyperparameters {
-        let rows = init::inducing_rows(problem.x, self.n_inducing, self.inducing_init, rng);
+        let map = match self.metric {
+            Metric::Ard => None,
+            // From where ARD starts: whitening first was worse on latents of NA, whose axes do mean something.
+            Metric::Linear => Some(Mat::identity(problem.x.ncols(), problem.x.ncols())),
+        };
+        let x = problem.x;
+        let rows = init::inducing_rows(x, self.n_inducing, self.inducing_init, rng);
         // At the median distance the covariance starts at s / e.
-        let log_length = 0.5 * (0.5 * init::median_squared_distance(problem.x, rng)).ln();
+        let log_length = 0.5 * (0.5 * init::median_squared_distance(x, rng)).ln();
         let variance = variance(problem.y);
         Hyperparameters {
-            log_lengths: vec![log_length; problem.x.ncols()],
+            log_lengths: vec![log_length; x.ncols()],
             log_variance: variance.ln(),
             log_noise: (NOISE_SHARE * variance).ln(),
-            inducing: init::gather(problem.x, &rows),
+            inducing: init::gather(x, &rows),
+            map,
         }
     }
 
@@ -182,6 +203,7 @@ impl SparseGpConfig {
         if self.learn_inducing {
             packed.extend(hyper.inducing.col_iter().flat_map(|column| column.iter()));
         }
+        packed.extend(hyper.map.iter().flat_map(|map| map.col_iter()).flat_map(|column| column.iter()));
         packed
     }
 
@@ -192,7 +214,12 @@ impl SparseGpConfig {
             true => Mat::from_fn(m, n_dims, |j, d| rest[2 + d * m + j]),
             false => like.inducing.clone(),
         };
-        Hyperparameters { log_lengths: lengths.to_vec(), log_variance: rest[0], log_noise: rest[1], inducing }
+        let map = like.map.as_ref().map(|map| {
+            let (n_mapped, n_dims) = map.shape();
+            let rest = &rest[rest.len() - n_mapped * n_dims..];
+            Mat::from_fn(n_mapped, n_dims, |k, d| rest[d * n_mapped + k])
+        });
+        Hyperparameters { map, log_lengths: lengths.to_vec(), log_variance: rest[0], log_noise: rest[1], inducing }
     }
 }
 
@@ -216,8 +243,13 @@ pub struct SparseGp {
 }
 
 impl SparseGp {
-    /// What was learnt, in the units of the data.
+    /// What was learnt, in the units of the data; with a map, of the data minus its mean.
     pub fn hyperparameters(&self) -> Hyperparameters {
+        if let Some(map) = &self.hyper.map {
+            // Length-scales and inducing points live behind the map, which takes the units in.
+            let map = Mat::from_fn(map.nrows(), map.ncols(), |k, d| map[(k, d)] / self.units.scale[d]);
+            return Hyperparameters { map: Some(map), ..self.hyper.clone() };
+        }
         let lengths = self.hyper.log_lengths.iter().zip(&self.units.scale);
         Hyperparameters {
             log_lengths: lengths.map(|(log, scale)| log + scale.ln()).collect(),

@@ -9,7 +9,7 @@ const JITTER: f64 = 1e-9;
 
 fn hyper(inducing: Matrix) -> Hyperparameters {
     let log_lengths = (0..inducing.ncols()).map(|d| 0.2 + 0.15 * d as f64).collect();
-    Hyperparameters { log_lengths, log_variance: 0.3, log_noise: -1.5, inducing }
+    Hyperparameters { map: None, log_lengths, log_variance: 0.3, log_noise: -1.5, inducing }
 }
 
 /// log N(y; 0, Q + Lambda) and the trace term, with every matrix written out.
@@ -108,6 +108,38 @@ fn gradient_equals_finite_differences() {
             }
         }
     }
+}
+
+#[test]
+fn gradient_by_the_map_equals_finite_differences() {
+    // Five dimensions mapped to three.
+    let (x, y) = (normal(700, 5, 18), normal_vec(700, 19));
+    let start = Hyperparameters { map: Some(normal(3, 5, 20)), ..hyper(normal(7, 3, 10)) };
+    for bound in [Bound::Vfe, Bound::Fitc] {
+        let at = |hyper: &Hyperparameters| bound.evaluate(Kernel::Matern52, hyper, x.as_ref(), &y, 1e-6).unwrap();
+        let gradient = at(&start).gradient.map.unwrap();
+        for (k, d) in (0..3).flat_map(|k| (0..5).map(move |d| (k, d))) {
+            let value = |step: f64| {
+                let mut hyper = start.clone();
+                hyper.map.as_mut().unwrap()[(k, d)] += step;
+                at(&hyper).value
+            };
+            let (ours, numeric) = (gradient[(k, d)], (value(1e-5) - value(-1e-5)) / 2e-5);
+            assert!((ours - numeric).abs() < 1e-5 * numeric.abs().max(1.0), "{bound:?} ({k}, {d}): {ours}, {numeric}");
+        }
+    }
+}
+
+#[test]
+fn a_map_is_the_same_as_mapped_vectors() {
+    let (x, y, map) = (normal(100, 5, 18), normal_vec(100, 19), normal(3, 5, 20));
+    let mapped = &x * map.transpose();
+    let plain = hyper(normal(7, 3, 10));
+    let with_map = Hyperparameters { map: Some(map), ..plain.clone() };
+    let value = |hyper: &Hyperparameters, x: &Matrix| {
+        Bound::Vfe.evaluate(Kernel::Rbf, hyper, x.as_ref(), &y, JITTER).unwrap().value
+    };
+    assert!((value(&with_map, &x) - value(&plain, &mapped)).abs() < 1e-9);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Fits of the sparse Gaussian process.
 
 use pace_search::surrogate::{
-    Bound, Hyperparameters, InducingInit, Kernel, LengthScaleInit, Progress, PublishedGpConfig, SparseGpConfig,
+    Bound, Hyperparameters, InducingInit, Kernel, LengthScaleInit, Metric, Progress, PublishedGpConfig, SparseGpConfig,
     Surrogate, SurrogateConfig,
 };
 use pace_search::{Error, Matrix};
@@ -42,7 +42,7 @@ fn all_points_inducing_gives_the_exact_posterior() {
 fn finds_the_dimensions_that_matter() {
     let x = normal(600, 4, 23);
     let log_lengths = vec![0.0, 0.7, 4.0, 4.0];
-    let truth = Hyperparameters { log_lengths, log_variance: 0.0, log_noise: -4.0, inducing: x.clone() };
+    let truth = Hyperparameters { map: None, log_lengths, log_variance: 0.0, log_noise: -4.0, inducing: x.clone() };
     let y = draw(Kernel::Rbf, &truth, &x, 24);
     for bound in [Bound::Vfe, Bound::Fitc] {
         let config = SparseGpConfig { bound, n_inducing: 80, max_iterations: 80, ..SparseGpConfig::default() };
@@ -53,6 +53,21 @@ fn finds_the_dimensions_that_matter() {
         assert!(found.log_lengths[2..].iter().all(|&log| log > 1.8), "{bound:?}: {:?}", found.log_lengths);
         assert!((found.log_noise - -4.0).abs() < 0.7, "{bound:?}: {}", found.log_noise);
     }
+}
+
+#[test]
+fn a_learnt_map_undoes_a_rotation() {
+    // One direction matters, and it is none of the axes.
+    let x = normal(700, 6, 33);
+    let y: Vec<f64> = (0..x.nrows()).map(|i| (0..6).map(|d| x[(i, d)]).sum::<f64>().sin()).collect();
+    let (fit, test) = (x.subrows(0, 500), x.subrows(500, 200));
+    let error = |metric| {
+        let config = SparseGpConfig { metric, n_inducing: 60, max_iterations: 100, ..SparseGpConfig::default() };
+        let mean = config.fit(fit, &y[..500], 1).unwrap().predict(test).mean;
+        mean.iter().zip(&y[500..]).map(|(mean, y)| (mean - y) * (mean - y)).sum::<f64>() / 200.0
+    };
+    let (ard, linear) = (error(Metric::Ard), error(Metric::Linear));
+    assert!(linear < 0.02 && linear < 0.2 * ard, "mean squared errors: ARD {ard}, linear {linear}");
 }
 
 #[test]
@@ -136,7 +151,7 @@ fn bad_data_is_named() {
 fn a_failed_factorisation_names_its_pivot() {
     let (x, y) = (normal(10, 2, 37), normal_vec(10, 38));
     let inducing = Matrix::from_fn(3, 2, |_, _| f64::NAN);
-    let hyper = Hyperparameters { log_lengths: vec![0.0; 2], log_variance: 0.0, log_noise: 0.0, inducing };
+    let hyper = Hyperparameters { map: None, log_lengths: vec![0.0; 2], log_variance: 0.0, log_noise: 0.0, inducing };
     let error = Bound::Vfe.evaluate(Kernel::Rbf, &hyper, x.as_ref(), &y, 1e-6).unwrap_err();
     assert!(error.to_string().contains("fails at pivot"), "{error}");
 }

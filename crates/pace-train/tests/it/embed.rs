@@ -29,10 +29,16 @@ fn files_hold_what_was_embedded() {
     let model = vae(&device);
     let mut npy = Npy::new(Vec::new(), 50, 64).unwrap();
     let mut tensors = Safetensors::new(Vec::new(), "embeddings", 50, 64).unwrap();
-    embed(&table, 8, &device, |batch| model.embed(batch), |shard| {
-        npy.write(shard)?;
-        tensors.write(shard)
-    })
+    embed(
+        &table,
+        8,
+        &device,
+        |batch| model.embed(batch),
+        |shard| {
+            npy.write(shard)?;
+            tensors.write(shard)
+        },
+    )
     .unwrap();
     let (npy, tensors) = (npy.finish().unwrap(), tensors.finish().unwrap());
     let expected: Vec<u8> = matrix(8, &device).iter().flat_map(|value| value.to_le_bytes()).collect();

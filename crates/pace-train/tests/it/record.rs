@@ -34,10 +34,14 @@ fn a_stage_is_done_once() {
     assert_eq!(calls, 1);
     let results = results(dir.path());
     assert_eq!(results["metrics"]["rmse"], json!({"mean": 2.0, "std": 1.0, "n": 2, "paper": 0.254}));
-    assert_eq!((&results["dataset"], &results["data"], &results["config"]["epochs"]), (&json!("na"), &json!("real"), &json!(3)));
+    assert_eq!(
+        (&results["dataset"], &results["data"], &results["config"]["epochs"]),
+        (&json!("na"), &json!("real"), &json!(3))
+    );
     assert!(results["seconds"]["gp-1"].is_number());
     let events = std::fs::read_to_string(dir.path().join("events.jsonl")).unwrap();
-    let kept: Vec<Value> = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["kept"].clone()).collect();
+    let kept: Vec<Value> =
+        events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["kept"].clone()).collect();
     assert_eq!(kept, [Value::Null, json!(false), Value::Null, json!(true)]);
 }
 

@@ -9,12 +9,13 @@ use super::moments::fitc_lambda;
 use super::prior::Sums;
 use super::{Prior, Problem, Solved};
 use crate::surrogate::dense::{self, add_scaled, dot};
-use crate::surrogate::kernel::{KernelGradient, Scaled};
+use crate::surrogate::kernel::{KernelGradient, MapGradient};
 use crate::surrogate::product::{FULL, LOWER, product};
 use crate::surrogate::shards::{BLOCK, sum_over_rows};
 
 struct Shard {
     by_cross: KernelGradient,
+    by_map: Option<MapGradient>,
     /// sum g_i
     by_lambda: f64,
     /// sum g_i k_i k_i^T; lower triangle.
@@ -38,11 +39,11 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
     posterior_inverse -= &solved.shrink;
     let zero = || {
         let by_cross = KernelGradient::zeros(m, prior.inverse_lengths.len());
-        Shard { by_cross, by_lambda: 0.0, gram: pool.zeros(m, m) }
+        Shard { by_cross, by_map: prior.map_gradient(), by_lambda: 0.0, gram: pool.zeros(m, m) }
     };
     let add = |shard: &mut Shard, rows: Range<usize>| {
         let n = rows.len();
-        let points = Scaled::new(problem.x, rows.clone(), &prior.inverse_lengths);
+        let points = prior.points(problem.x, rows.clone());
         let [mut values, mut slopes, mut by_prior, mut by_posterior] = [(); 4].map(|()| pool.take(m, BLOCK));
         let outputs = (values.subcols_mut(0, n), slopes.subcols_mut(0, n));
         prior.inducing.covariance_and_slope(&points, prior.kernel, prior.variance, outputs.0, outputs.1);
@@ -50,7 +51,7 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
         matmul(by_prior.subcols_mut(0, n), Accum::Replace, &prior_inverse, inputs.0, 1.0, Par::Seq);
         matmul(by_posterior.subcols_mut(0, n), Accum::Replace, &posterior_inverse, inputs.0, 1.0, Par::Seq);
         // k_i g_i replaces p_i, and dF/dk_i replaces t_i.
-        for (i, &y) in problem.y[rows].iter().enumerate() {
+        for (i, &y) in problem.y[rows.clone()].iter().enumerate() {
             let k = values.col_as_slice(i);
             let (p, t) = (by_prior.col_as_slice_mut(i), by_posterior.col_as_slice_mut(i));
             let lambda = fitc_lambda(prior, dot(k, p));
@@ -65,10 +66,14 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
         let (left, right) = ((by_prior.subcols(0, n), FULL), (inputs.0.transpose(), FULL));
         product((shard.gram.as_mut(), LOWER), Accum::Add, left, right, 1.0);
         shard.by_cross.add(by_posterior.subcols_mut(0, n), inputs.0, inputs.1, &points);
+        if let Some(by_map) = &mut shard.by_map {
+            by_map.add(by_posterior.subcols(0, n), &points, problem.x.subrows(rows.start, n));
+        }
         pool.give([values, slopes, by_prior, by_posterior]);
     };
     let mut total = sum_over_rows(problem.y.len(), zero, add, |total, part| {
         total.by_cross.merge(&part.by_cross);
+        MapGradient::merge(&mut total.by_map, part.by_map);
         total.by_lambda += part.by_lambda;
         total.gram += &part.gram;
         pool.give([part.gram]);
@@ -82,5 +87,6 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
         add_scaled(column, 0.5, solved.shrink.col_as_slice(j));
         add_scaled(column, -0.5 * beta, &solved.beta);
     }
-    Sums { by_prior, by_cross: total.by_cross, by_diagonal: total.by_lambda, by_noise: total.by_lambda }
+    let (by_cross, by_map) = (total.by_cross, total.by_map);
+    Sums { by_prior, by_cross, by_map, by_diagonal: total.by_lambda, by_noise: total.by_lambda }
 }

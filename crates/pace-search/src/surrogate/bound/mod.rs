@@ -40,6 +40,8 @@ pub enum Bound {
 /// What is learnt, in the units of the data; also the shape of a gradient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyperparameters {
+    /// A [K, D] where the vectors are mapped to A x first; then K takes the place of D below.
+    pub map: Option<Mat<f64>>,
     /// log l [D].
     pub log_lengths: Vec<f64>,
     /// log s: the signal variance.

@@ -6,7 +6,6 @@ use faer::{Accum, Mat};
 
 use super::{Bound, Prior, Problem};
 use crate::surrogate::dense::{add_scaled, dot};
-use crate::surrogate::kernel::Scaled;
 use crate::surrogate::product::{FULL, LOWER, product};
 use crate::surrogate::shards::{BLOCK, sum_over_rows};
 
@@ -70,7 +69,7 @@ impl Moments {
 
     fn add(&mut self, bound: Bound, problem: Problem<'_>, prior: &Prior, rows: Range<usize>) {
         let (m, n, pool) = (prior.n_inducing(), rows.len(), problem.pool);
-        let points = Scaled::new(problem.x, rows.clone(), &prior.inverse_lengths);
+        let points = prior.points(problem.x, rows.clone());
         let [mut block, mut whitened] = [(); 2].map(|()| pool.take(m, BLOCK));
         prior.cross(&points, block.subcols_mut(0, n));
         if self.white {

@@ -1,11 +1,13 @@
 //! The inducing points before any data: Kmm and its factor.
 
-use faer::{Mat, MatMut};
+use std::ops::Range;
+
+use faer::{Mat, MatMut, MatRef};
 
 use super::{Hyperparameters, Solved};
 use crate::error::Error;
 use crate::surrogate::dense;
-use crate::surrogate::kernel::{Kernel, KernelGradient, Scaled};
+use crate::surrogate::kernel::{Kernel, KernelGradient, MapGradient, Scaled};
 use crate::surrogate::pool::Pool;
 use crate::surrogate::predict::KernelPosterior;
 
@@ -16,6 +18,8 @@ const MAX_JITTER: f64 = 1e-2;
 #[derive(Clone, Debug)]
 pub(crate) struct Prior {
     pub(crate) kernel: Kernel,
+    /// A [K, D]
+    map: Option<Mat<f64>>,
     pub(crate) inverse_lengths: Vec<f64>,
     /// s
     pub(crate) variance: f64,
@@ -36,6 +40,8 @@ pub(super) struct Sums {
     pub(super) by_prior: Mat<f64>,
     /// By Knm, already weighed.
     pub(super) by_cross: KernelGradient,
+    /// By the map, already weighed.
+    pub(super) by_map: Option<MapGradient>,
     /// By the prior variance of every row, summed.
     pub(super) by_diagonal: f64,
     /// By the noise variance.
@@ -53,11 +59,21 @@ impl Prior {
         let factor = factor(&mut covariance, variance, jitter, pool)?;
         dense::invert_lower(&mut inverse_factor, &factor);
         pool.give([factor]);
-        Ok(Prior { kernel, inverse_lengths, variance, noise, inducing, covariance, slopes, inverse_factor })
+        let map = hyper.map.clone();
+        Ok(Prior { kernel, map, inverse_lengths, variance, noise, inducing, covariance, slopes, inverse_factor })
     }
 
     pub(crate) fn n_inducing(&self) -> usize {
         self.inducing.len()
+    }
+
+    /// Rows of x [N, D], mapped and in units of the length-scales.
+    pub(crate) fn points(&self, x: MatRef<'_, f64>, rows: Range<usize>) -> Scaled {
+        Scaled::mapped(x, rows, self.map.as_ref(), &self.inverse_lengths)
+    }
+
+    pub(super) fn map_gradient(&self) -> Option<MapGradient> {
+        self.map.as_ref().map(|map| MapGradient::zeros(self.n_inducing(), map.nrows(), map.ncols()))
     }
 
     /// Covariances of the inducing points with others [M, n].
@@ -67,9 +83,9 @@ impl Prior {
 
     /// The model given data.
     pub(crate) fn with(self, solved: Solved) -> KernelPosterior {
-        let Prior { kernel, inverse_lengths, variance, noise, inducing, .. } = self;
+        let Prior { kernel, map, inverse_lengths, variance, noise, inducing, .. } = self;
         let Solved { beta: weights, shrink, .. } = solved;
-        KernelPosterior { kernel, inverse_lengths, variance, noise, inducing, weights, shrink }
+        KernelPosterior { kernel, map, inverse_lengths, variance, noise, inducing, weights, shrink }
     }
 
     pub(super) fn recycle(self, pool: &Pool) {
@@ -89,7 +105,8 @@ impl Prior {
             part.finish(&self.inducing, &self.inverse_lengths, times, &mut log_lengths, inducing.as_mut());
         }
         let log_variance = by_self.log_variance() + sums.by_cross.log_variance() + self.variance * sums.by_diagonal;
-        Hyperparameters { log_lengths, log_variance, log_noise: self.noise * sums.by_noise, inducing }
+        let map = sums.by_map.map(|part| part.finish(&self.inducing, &self.inverse_lengths));
+        Hyperparameters { map, log_lengths, log_variance, log_noise: self.noise * sums.by_noise, inducing }
     }
 }
 

@@ -14,9 +14,11 @@ use serde::{Deserialize, Serialize};
 
 mod exp;
 mod gradient;
+mod map;
 mod scaled;
 
 pub(crate) use gradient::KernelGradient;
+pub(crate) use map::MapGradient;
 pub(crate) use scaled::Scaled;
 
 use exp::exp_nonpositive;

@@ -32,6 +32,20 @@ impl Scaled {
         Scaled { points, norms }
     }
 
+    /// As [`new`](Self::new) for the rows of x A^T, where there is a map A [K, D].
+    pub(crate) fn mapped(
+        x: MatRef<'_, f64>,
+        rows: Range<usize>,
+        map: Option<&Mat<f64>>,
+        inverse_lengths: &[f64],
+    ) -> Scaled {
+        let Some(map) = map else { return Scaled::new(x, rows, inverse_lengths) };
+        let n = rows.len();
+        let mut mapped = Mat::zeros(n, map.nrows());
+        matmul(&mut mapped, Accum::Replace, x.subrows(rows.start, n), map.transpose(), 1.0, Par::Seq);
+        Scaled::new(mapped.as_ref(), 0..n, inverse_lengths)
+    }
+
     /// [D, n]
     pub(crate) fn points(&self) -> MatRef<'_, f64> {
         self.points.as_ref()

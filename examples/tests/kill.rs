@@ -1,0 +1,63 @@
+//! A program that is killed and started again ends with the same numbers as one that was left alone.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Numbers that measure the machine and not the model.
+const TIMINGS: [&str; 2] = ["train_graphs_per_s", "encode_graphs_per_s"];
+
+/// The smoke run of NA on the embedded stand-in, with a checkpoint every few steps.
+fn start(out: &Path) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_na"))
+        .args(["--smoke", "--seeds", "1", "--threads", "2", "--epochs", "6", "--save-every", "0", "--out"])
+        .arg(out)
+        // A folder that does not exist: the embedded stand-in, also where the data is at hand.
+        .env("PACE_DATA", out.join("nothing"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program was built with this test")
+}
+
+fn metrics(out: &Path) -> Value {
+    let results: Value = serde_json::from_slice(&std::fs::read(out.join("results.json")).unwrap()).unwrap();
+    assert_eq!(results["data"], "embedded");
+    let mut metrics = results["metrics"].clone();
+    for timing in TIMINGS {
+        metrics.as_object_mut().unwrap().remove(timing).expect("every run is timed");
+    }
+    metrics
+}
+
+/// Waits until the log of the run has a line with `text`.
+fn wait_for(out: &Path, text: &str) {
+    let start = Instant::now();
+    while !std::fs::read_to_string(out.join("events.jsonl")).is_ok_and(|log| log.contains(text)) {
+        assert!(start.elapsed() < Duration::from_secs(300), "no {text} in the log");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn killed_runs_end_with_the_same_numbers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (left_alone, killed) = (dir.path().join("left-alone"), dir.path().join("killed"));
+    assert!(start(&left_alone).wait().unwrap().success());
+    // In the middle of training, again later in training, and between two surrogates.
+    for moment in ["\"epoch\":2", "\"epoch\":4", "\"stage\":\"gp-1-1\""] {
+        let mut child = start(&killed);
+        wait_for(&killed, moment);
+        // On Unix this is kill -9.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!killed.join("results.json").exists(), "it was too fast to be killed at {moment}");
+    }
+    assert!(start(&killed).wait().unwrap().success());
+    let log = std::fs::read_to_string(killed.join("events.jsonl")).unwrap();
+    assert_eq!(log.matches("\"start\":\"again\"").count(), 3);
+    assert_eq!(log.matches("\"epoch\":1,").count(), 1, "the first epoch was trained once");
+    assert_eq!(metrics(&left_alone), metrics(&killed));
+}

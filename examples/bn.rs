@@ -3,23 +3,22 @@
 //! `cargo xtask reproduce bn` runs this. Stages as in `na`, and *bic*: the scores of the file recomputed from the sample,
 //! and the best of all networks, found by dynamic programming, against which regret is certain.
 
+use std::cell::RefCell;
+use std::io::Read;
+
 use anyhow::{Result, ensure};
 use clap::Parser;
-use pace_examples::{
-    Gp, PaperRow, Preset, Report, RunArgs, VaeArgs, VaeData, VaePlan, VaeTask, record, report, reproduce,
-};
+use pace_examples::{Gp, PaperRow, Preset, RunArgs, VaeData, VaePlan, VaeProgram, VaeProgramArgs, VaeTask};
 use pace_graph::Dag;
 use pace_graph::dataset::{Bn, DataDir};
 use pace_model::encoder::Task;
 use pace_model::layers::Readout;
 use pace_model::objective::VaeConfig;
 use pace_model::{Label, Order};
-use pace_search::oracle::{Bic, Observations, Optimum, Oracle, embedded_bn};
+use pace_search::oracle::{Bic, EmbeddedBn, Observations, Optimum, Oracle, embedded_bn};
 use pace_search::surrogate::{PublishedGpConfig, SparseGpConfig};
-use pace_train::record::{DataKind, Metric, Run, RunId};
+use pace_train::record::{DataKind, Metric, Run};
 use pace_train::{FitConfig, OptimiserConfig, Schedule};
-use serde_json::json;
-use std::io::Read;
 
 const TASK: VaeTask = VaeTask { id: "bn", raw_features };
 const PAPER: PaperRow = PaperRow { rmse: 0.115, pearson: 0.994, generation: [99.99, 99.96, 45.10, 98.50] };
@@ -35,9 +34,7 @@ const N_VARIABLES: u16 = 8;
 #[derive(Debug, Parser)]
 struct Args {
     #[command(flatten)]
-    run: RunArgs,
-    #[command(flatten)]
-    vae: VaeArgs,
+    program: VaeProgramArgs,
 }
 
 /// The paper's model with a latent space variable by variable: every variable occurs once, so a slot for each makes the
@@ -45,6 +42,8 @@ struct Args {
 fn per_variable() -> VaeConfig {
     let mut model = VaeConfig::per_node();
     (model.encoder.order, model.encoder.label, model.encoder.readout) = (Order::Stored, Label::Op, Readout::ByOp);
+    // With 180,000 different networks there is nothing to overfit, and few passes have to do.
+    (model.encoder.blocks.dropout, model.decoder.blocks.dropout) = (0.0, 0.0);
     model
 }
 
@@ -53,18 +52,18 @@ fn best() -> VaePlan {
     VaePlan {
         model: per_variable(),
         fit: FitConfig {
-            epochs: 3,
-            batch_size: 128,
+            epochs: 4,
+            batch_size: 64,
             optimiser: OptimiserConfig::adam(1e-3),
             schedule: Schedule::WarmupCosine { warmup: 200 },
             ..FitConfig::vae()
         },
         encoder_seeds: 2,
-        gp: Gp::Sparse(SparseGpConfig { subset: Some(4000), ..SparseGpConfig::default() }),
+        gp: Gp::Sparse(SparseGpConfig { subset: Some(4000), max_iterations: 40, ..SparseGpConfig::default() }),
         gp_seeds: 10,
         published_gp: Gp::Published { config: PublishedGpConfig::default(), n_rows: Some(5000) },
         published_gp_seeds: 1,
-        baseline_gp_seeds: 3,
+        baseline_gp_seeds: 2,
         reconstruct: (2000, 100),
         generate: (1000, 10),
         limit: None,
@@ -82,60 +81,33 @@ fn as_published() -> VaePlan {
     VaePlan { model: VaeConfig::as_published(Task::Bn), fit, encoder_seeds: 1, ..paper() }
 }
 
-fn smoke(plan: VaePlan) -> VaePlan {
-    VaePlan {
-        fit: FitConfig { epochs: 2, ..plan.fit },
-        gp: Gp::Sparse(SparseGpConfig { n_inducing: 50, max_iterations: 15, ..SparseGpConfig::default() }),
-        gp_seeds: 2,
-        published_gp: Gp::Published {
-            config: PublishedGpConfig { n_inducing: 50, epochs: 5, ..PublishedGpConfig::default() },
-            n_rows: None,
-        },
-        baseline_gp_seeds: 1,
-        reconstruct: (100, 10),
-        generate: (100, 10),
-        limit: Some((2000, 200)),
-        ..plan
+fn plan(preset: Preset) -> VaePlan {
+    match preset {
+        Preset::Best => best(),
+        Preset::Paper => paper(),
+        Preset::AsPublished => as_published(),
     }
 }
 
 fn main() -> Result<()> {
-    let args = Args::parse();
-    let plan = match args.vae.preset {
-        Preset::Best => best(),
-        Preset::Paper => paper(),
-        Preset::AsPublished => as_published(),
+    let program = VaeProgram { title: "PACE-VAE on BN", task: TASK, paper: PAPER, plan };
+    let args = Args::parse().program;
+    // The stand-in knows the sample its scores come from.
+    let made = RefCell::new(None);
+    let load = |args: &RunArgs| {
+        VaeData::load(args, ("bn", "asia_200k.txt"), &Bn::default(), || {
+            let EmbeddedBn { dataset, bic, .. } = embedded_bn(if args.smoke { 10_000 } else { N_EMBEDDED }, 0)?;
+            made.replace(Some(bic));
+            Ok(dataset)
+        })
     };
-    let plan = if args.run.smoke { smoke(plan) } else { plan }.with_args(&args.vae);
-    let plan = VaePlan { fit: FitConfig { seed: args.run.seed, ..plan.fit }, ..plan };
-    let threads = args.run.init_threads()?;
-    let mut bic = None;
-    let mut data = VaeData::load(&args.run, ("bn", "asia_200k.txt"), &Bn::default(), || {
-        let n = if args.run.smoke { 10_000 } else { N_EMBEDDED };
-        let made = embedded_bn(n, 0)?;
-        bic = Some(made.bic);
-        Ok(made.dataset)
-    })?;
-    if let Some((n_train, n_test)) = plan.limit {
-        data = data.truncated(n_train, n_test);
-    }
-    println!("{}", data.note);
-    let id = RunId::new("bn", &args.vae.encoder, args.run.seed, threads, json!({"plan": plan, "data": data.note}));
-    let mut run = Run::start(&args.run.out_dir("bn", &args.vae.encoder)?, id)?;
-    run.data(data.kind, data.note.clone());
-    let bic = match bic {
-        Some(bic) => Some(bic),
-        None => read_sample(&DataDir::resolve(args.run.data.as_deref()))?,
-    };
-    if let Some(bic) = &bic {
-        check_scores(bic, &data, &mut run)?;
-    }
-    let outcome = reproduce(&TASK, &plan, &data, &mut run, &args.vae)?;
-    record(&outcome, &PAPER, &mut run);
-    let mut page = Report::new("PACE-VAE on BN");
-    report(&outcome, &run, &mut page)?;
-    println!("report: {}", page.finish(run)?.display());
-    Ok(())
+    program.run(&args, load, |data, run| {
+        let bic = match made.take() {
+            Some(bic) => Some(bic),
+            None => read_sample(&DataDir::resolve(args.run.data.as_deref()))?,
+        };
+        bic.map_or(Ok(()), |bic| check_scores(&bic, data, run))
+    })
 }
 
 /// The sample the published scores were computed on, if it is at hand.

@@ -10,21 +10,20 @@ use burn::tensor::Device;
 use pace_graph::{Dag, DagSpec, canonical_order};
 use pace_model::decoder::{DecodeOptions, Mode, PaceDecoder};
 use pace_model::encoder::Pace;
-use pace_model::layers::PositionConfig;
-use pace_model::objective::{Vae, VaeConfig};
+use pace_model::objective::Vae;
 use pace_model::store::Saved;
-use pace_model::{Attention, DagTable, Order};
-use pace_train::embed::{Npy, Safetensors, embed_all};
+use pace_model::{DagTable, Order};
+use pace_train::embed::{MatrixFile, embed_all};
 use pace_train::evaluate::{Generation, Known, Latents, Reconstruction, generation, reconstruction};
 use pace_train::record::Run;
 use pace_train::{Checkpoint, Epoch, Event, FitConfig, fit};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::args::VaeArgs;
 use crate::progress::{fit_bar, steps_bar};
 use crate::score::{Gp, Score, Scored, score};
 use crate::vae_data::VaeData;
+use crate::vae_plan::VaePlan;
 
 type PaceVae = Vae<Pace, PaceDecoder>;
 
@@ -38,58 +37,6 @@ pub struct VaeTask {
     pub id: &'static str,
     /// A graph as numbers, without any encoder: the row to beat.
     pub raw_features: fn(&Dag) -> Vec<f32>,
-}
-
-/// How much work.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct VaePlan {
-    /// The model.
-    pub model: VaeConfig,
-    /// Its training.
-    pub fit: FitConfig,
-    /// Encoders trained, from seeds of their own.
-    pub encoder_seeds: usize,
-    /// Our surrogate.
-    pub gp: Gp,
-    /// Fits of it per encoder.
-    pub gp_seeds: usize,
-    /// The authors' surrogate.
-    pub published_gp: Gp,
-    /// Fits of it, on the first encoder.
-    pub published_gp_seeds: usize,
-    /// Fits for the rows without training (raw features, untrained encoder).
-    pub baseline_gp_seeds: usize,
-    /// Test graphs that are reconstructed, and decodings of each.
-    pub reconstruct: (usize, usize),
-    /// Vectors of the prior, and decodings of each.
-    pub generate: (usize, usize),
-    /// Training and test graphs.
-    pub limit: Option<(usize, usize)>,
-}
-
-impl VaePlan {
-    /// Applies what the user chose.
-    pub fn with_args(mut self, args: &VaeArgs) -> VaePlan {
-        if args.no_mask {
-            self.model.encoder.attention = Attention::Open;
-        }
-        if args.no_dag2seq {
-            // The index alone: what is left when the GNN over the edges is taken out.
-            self.model.encoder.embedding.position = PositionConfig::Index;
-            self.model.decoder.embedding.position = PositionConfig::Index;
-        }
-        if let Some(dropout) = args.dropout {
-            self.model.encoder.blocks.dropout = dropout;
-            self.model.decoder.blocks.dropout = dropout;
-        }
-        self.model.d_latent = args.latent.unwrap_or(self.model.d_latent);
-        self.model.beta = args.beta.unwrap_or(self.model.beta);
-        self.fit.epochs = args.epochs.unwrap_or(self.fit.epochs);
-        self.fit.batch_size = args.batch.unwrap_or(self.fit.batch_size);
-        self.fit.optimiser.lr = args.lr.unwrap_or(self.fit.optimiser.lr);
-        self.encoder_seeds = args.seeds.unwrap_or(self.encoder_seeds);
-        self
-    }
 }
 
 /// Everything one encoder gave.
@@ -252,8 +199,8 @@ fn write_embeddings(run: &Run, index: u64, train: &Latents, test: &Latents) -> R
         let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
         anyhow::Ok(BufWriter::new(file))
     };
-    let mut tensors = Safetensors::new(create("embeddings.safetensors")?, "embeddings", n_rows, width)?;
-    let mut npy = Npy::new(create("embeddings.npy")?, n_rows, width)?;
+    let mut tensors = MatrixFile::safetensors(create("embeddings.safetensors")?, "embeddings", n_rows, width)?;
+    let mut npy = MatrixFile::npy(create("embeddings.npy")?, n_rows, width)?;
     for part in [train, test] {
         tensors.write(part.values())?;
         npy.write(part.values())?;

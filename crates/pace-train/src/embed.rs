@@ -3,12 +3,12 @@
 //! ```
 //! # use pace_graph::DagSpec;
 //! # use pace_model::{DagTable, encoder::{GraphEncoder, PaceConfig}, device::device};
-//! use pace_train::embed::{Npy, embed};
+//! use pace_train::embed::{MatrixFile, embed};
 //!
 //! let (spec, config, device) = (DagSpec::nas101(), PaceConfig::mlm(), device("")?);
 //! let dags = [spec.parse("input conv3x3-bn-relu output : 0>1 1>2")?];
 //! let (encoder, table) = (config.init(&spec, 1, &device), DagTable::new(&dags, &config.layout(&spec)));
-//! let mut file = Npy::new(Vec::new(), dags.len(), 64)?;
+//! let mut file = MatrixFile::npy(Vec::new(), dags.len(), 64)?;
 //! embed(&table, 1024, &device, |batch| encoder.embed(batch), |shard| file.write(shard))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -57,39 +57,18 @@ fn values(tensor: Tensor<2>) -> Vec<f32> {
 
 /// A matrix file whose rows are written as they come; the shape is told first.
 #[derive(Debug)]
-struct Rows<W> {
+pub struct MatrixFile<W> {
     file: W,
     /// Numbers that are still to come.
     missing: usize,
 }
 
-impl<W: Write> Rows<W> {
-    fn write(&mut self, shard: &[f32]) -> io::Result<()> {
-        let too_many = || io::Error::new(io::ErrorKind::InvalidInput, "more rows than the header says");
-        self.missing = self.missing.checked_sub(shard.len()).ok_or_else(too_many)?;
-        let bytes: Vec<u8> = shard.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.file.write_all(&bytes)
-    }
-
-    fn finish(mut self) -> io::Result<W> {
-        if self.missing > 0 {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "fewer rows than the header says"));
-        }
-        self.file.flush()?;
-        Ok(self.file)
-    }
-}
-
-/// NumPy's format, version 1.0: `numpy.load` reads it.
-#[derive(Debug)]
-pub struct Npy<W>(Rows<W>);
-
-impl<W: Write> Npy<W> {
-    /// Writes the header of a matrix of 32-bit floats.
+impl<W: Write> MatrixFile<W> {
+    /// NumPy's format, version 1.0, of 32-bit floats: `numpy.load` reads it.
     ///
     /// # Errors
     /// The writer's.
-    pub fn new(mut file: W, n_rows: usize, n_columns: usize) -> io::Result<Npy<W>> {
+    pub fn npy(mut file: W, n_rows: usize, n_columns: usize) -> io::Result<MatrixFile<W>> {
         let shape = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({n_rows}, {n_columns}), }}");
         // Magic, version and length are 10 bytes; the numbers start at a multiple of 64.
         let padding = 63 - (10 + shape.len()) % 64;
@@ -97,37 +76,15 @@ impl<W: Write> Npy<W> {
         file.write_all(b"\x93NUMPY\x01\x00")?;
         file.write_all(&(header.len() as u16).to_le_bytes())?;
         file.write_all(header.as_bytes())?;
-        Ok(Npy(Rows { file, missing: n_rows * n_columns }))
+        Ok(MatrixFile { file, missing: n_rows * n_columns })
     }
 
-    /// Writes the next rows.
-    ///
-    /// # Errors
-    /// The writer's, or more rows than were announced.
-    pub fn write(&mut self, shard: &[f32]) -> io::Result<()> {
-        self.0.write(shard)
-    }
-
-    /// Ends the file and gives the writer back.
-    ///
-    /// # Errors
-    /// The writer's, or fewer rows than were announced.
-    pub fn finish(self) -> io::Result<W> {
-        self.0.finish()
-    }
-}
-
-/// The safetensors format with one tensor.
-#[derive(Debug)]
-pub struct Safetensors<W>(Rows<W>);
-
-impl<W: Write> Safetensors<W> {
-    /// Writes the header of a matrix called `name`. The format puts the header first, so a matrix can be streamed, which
-    /// the `safetensors` crate does not offer.
+    /// The safetensors format with one tensor called `name`. It puts the header first, so a matrix can be streamed, which the
+    /// `safetensors` crate does not offer.
     ///
     /// # Errors
     /// The writer's.
-    pub fn new(mut file: W, name: &str, n_rows: usize, n_columns: usize) -> io::Result<Safetensors<W>> {
+    pub fn safetensors(mut file: W, name: &str, n_rows: usize, n_columns: usize) -> io::Result<MatrixFile<W>> {
         let tensor = serde_json::json!({
             "dtype": "F32", "shape": [n_rows, n_columns], "data_offsets": [0, 4 * n_rows * n_columns]
         });
@@ -136,7 +93,7 @@ impl<W: Write> Safetensors<W> {
         header.push_str(&" ".repeat((8 - header.len() % 8) % 8));
         file.write_all(&(header.len() as u64).to_le_bytes())?;
         file.write_all(header.as_bytes())?;
-        Ok(Safetensors(Rows { file, missing: n_rows * n_columns }))
+        Ok(MatrixFile { file, missing: n_rows * n_columns })
     }
 
     /// Writes the next rows.
@@ -144,14 +101,21 @@ impl<W: Write> Safetensors<W> {
     /// # Errors
     /// The writer's, or more rows than were announced.
     pub fn write(&mut self, shard: &[f32]) -> io::Result<()> {
-        self.0.write(shard)
+        let too_many = || io::Error::new(io::ErrorKind::InvalidInput, "more rows than the header says");
+        self.missing = self.missing.checked_sub(shard.len()).ok_or_else(too_many)?;
+        let bytes: Vec<u8> = shard.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.file.write_all(&bytes)
     }
 
     /// Ends the file and gives the writer back.
     ///
     /// # Errors
     /// The writer's, or fewer rows than were announced.
-    pub fn finish(self) -> io::Result<W> {
-        self.0.finish()
+    pub fn finish(mut self) -> io::Result<W> {
+        if self.missing > 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "fewer rows than the header says"));
+        }
+        self.file.flush()?;
+        Ok(self.file)
     }
 }

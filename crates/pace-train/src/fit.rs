@@ -186,9 +186,11 @@ where
         let order = shuffled(n_graphs, mix(config.seed, epoch as u64));
         let batches = order.chunks(config.batch_size).skip(state.step - epoch * steps_per_epoch);
         let mut pending = Vec::with_capacity(READ_EVERY);
-        let mut lr = config.optimiser.lr;
+        let rate = |state: &State, step| config.optimiser.lr * config.schedule.factor(&state.schedule, step, n_steps);
+        // Of the step before, in case a checkpoint was written after the last step of an epoch.
+        let mut lr = rate(&state, state.step.saturating_sub(1));
         for rows in batches {
-            lr = config.optimiser.lr * config.schedule.factor(&state.schedule, state.step, n_steps);
+            lr = rate(&state, state.step);
             // A stream apart from the shuffling's.
             let seed = mix(!config.seed, state.step as u64);
             let (loss, grads) = gradients(&model, source, rows, seed, devices);

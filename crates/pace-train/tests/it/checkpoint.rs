@@ -27,18 +27,25 @@ fn run(checkpoint: Option<&Checkpoint>, config: &FitConfig, kill_at: Option<usiz
 
 #[test]
 fn a_killed_run_goes_on_to_the_same_bits() {
-    let undisturbed = run(None, &config(), None).unwrap();
     // In the first epoch, at its end, in the last, and after the end.
     for kill_at in [16, 34, 70, 102] {
-        let dir = tempdir().unwrap();
-        let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model").every(Duration::ZERO);
-        let killed = catch_unwind(AssertUnwindSafe(|| run(Some(&checkpoint), &config(), Some(kill_at))));
-        assert!(killed.is_err(), "it was to be killed at {kill_at}");
-        let resumed = run(Some(&checkpoint), &config(), None).unwrap();
-        assert!(resumed.graphs < 300, "nothing was gone on with");
-        assert_eq!(resumed.epochs, undisturbed.epochs);
-        assert_eq!(to_safetensors(&resumed.model), to_safetensors(&undisturbed.model), "killed at {kill_at}");
+        let schedules = [Schedule::Plateau { factor: 0.5, patience: 0 }, Schedule::WarmupCosine { warmup: 5 }];
+        for schedule in schedules {
+            goes_on_to_the_same_bits(&FitConfig { schedule, ..config() }, kill_at);
+        }
     }
+}
+
+fn goes_on_to_the_same_bits(config: &FitConfig, kill_at: usize) {
+    let undisturbed = run(None, config, None).unwrap();
+    let dir = tempdir().unwrap();
+    let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model").every(Duration::ZERO);
+    let killed = catch_unwind(AssertUnwindSafe(|| run(Some(&checkpoint), config, Some(kill_at))));
+    assert!(killed.is_err(), "it was to be killed at {kill_at}");
+    let resumed = run(Some(&checkpoint), config, None).unwrap();
+    assert!(resumed.graphs < 300, "nothing was gone on with");
+    assert_eq!(resumed.epochs, undisturbed.epochs, "killed at {kill_at}");
+    assert_eq!(to_safetensors(&resumed.model), to_safetensors(&undisturbed.model), "killed at {kill_at}");
 }
 
 #[test]

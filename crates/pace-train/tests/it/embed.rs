@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 use pace_train::Source;
-use pace_train::embed::{Npy, Safetensors, embed, embed_all};
+use pace_train::embed::{MatrixFile, embed, embed_all};
 use safetensors::SafeTensors;
 
 use crate::setting::{device, table, vae};
@@ -27,8 +27,8 @@ fn shards_make_the_whole() {
 fn files_hold_what_was_embedded() {
     let (device, table) = (device(), table(50));
     let model = vae(&device);
-    let mut npy = Npy::new(Vec::new(), 50, 64).unwrap();
-    let mut tensors = Safetensors::new(Vec::new(), "embeddings", 50, 64).unwrap();
+    let mut npy = MatrixFile::npy(Vec::new(), 50, 64).unwrap();
+    let mut tensors = MatrixFile::safetensors(Vec::new(), "embeddings", 50, 64).unwrap();
     embed(
         &table,
         8,
@@ -53,9 +53,9 @@ fn files_hold_what_was_embedded() {
 
 #[test]
 fn too_few_or_too_many_rows_are_an_error() {
-    let mut npy = Npy::new(Vec::new(), 2, 3).unwrap();
+    let mut npy = MatrixFile::npy(Vec::new(), 2, 3).unwrap();
     npy.write(&[0.0; 3]).unwrap();
     assert!(npy.write(&[0.0; 6]).is_err());
-    assert!(Npy::new(Vec::new(), 2, 3).unwrap().finish().is_err());
+    assert!(MatrixFile::npy(Vec::new(), 2, 3).unwrap().finish().is_err());
     assert_eq!(table(3).n_graphs(), 3);
 }

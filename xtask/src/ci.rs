@@ -26,7 +26,7 @@ enum Step {
     Test,
     /// cargo doc, warnings are errors
     Doc,
-    /// Type-check the CUDA path of pace-model and pace-train; needs neither a GPU nor the toolkit
+    /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
     Cuda,
     /// The tests of pace-model on the ndarray device, which uses no fused kernel
     Ndarray,
@@ -66,7 +66,7 @@ impl Step {
             Step::Cuda => command
                 .env("DOCS_RS", "1")
                 .env("CARGO_TARGET_DIR", workspace_root().join("target/cuda"))
-                .args(["check", "--release", "--package", "pace-train", "--features", "cuda"]),
+                .args(["check", "--release", "--package", "pace-model", "--features", "cuda"]),
             Step::Ndarray => model_tests(&mut command, "ndarray", "ndarray"),
             Step::Vulkan => model_tests(&mut command, "vulkan", "vulkan:cpu"),
         };

@@ -110,7 +110,9 @@ fn render(results: &Results, page: &Page) -> String {
     text.push_str("| metric | ours | std | n | paper |\n|---|---:|---:|---:|---:|\n");
     for (name, words) in page.rows {
         let Some(metric) = results.metrics.get(*name) else { continue };
-        let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), format_number);
+        // Nobody wants fractions of a graph per second.
+        let decimals = if name.ends_with("_per_s") { 0 } else { 4 };
+        let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format_number(value, decimals));
         let (mean, std, paper) = (number(metric.mean), number(metric.std), number(metric.paper));
         let _ = writeln!(text, "| {words} | {mean} | {std} | {} | {paper} |", metric.n);
     }
@@ -123,13 +125,11 @@ fn render(results: &Results, page: &Page) -> String {
     text
 }
 
-/// Four digits after the point for errors, fewer for large numbers.
-fn format_number(value: f64) -> String {
+/// Numbers that the decimals would round to nothing are written with an exponent.
+fn format_number(value: f64, decimals: usize) -> String {
     match value.abs() {
-        large if large >= 10_000.0 => format!("{value:.4}"),
-        large if large >= 1_000.0 => format!("{value:.0}"),
-        large if large > 0.0 && large < 1e-4 => format!("{value:.1e}"),
-        _ => format!("{value:.4}"),
+        tiny if tiny > 0.0 && tiny < 1e-4 => format!("{value:.1e}"),
+        _ => format!("{value:.decimals$}"),
     }
 }
 

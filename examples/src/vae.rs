@@ -104,7 +104,7 @@ pub fn reproduce(task: &VaeTask, plan: &VaePlan, data: &VaeData, run: &mut Run, 
         let seed = seed + index;
         let save_every = Duration::from_secs_f64(args.save_every.max(0.0));
         let model = train_encoder(plan, (&data.spec, &train), seed, save_every, &device, run)?;
-        rates.push(model.graphs_per_s);
+        rates.extend(model.graphs_per_s);
         let (z_train, z_test) = run.stage(&format!("embed-{seed}"), |run| {
             let start = std::time::Instant::now();
             let (z_train, z_test) = (latents(&model.vae, &train, &device), latents(&model.vae, &test, &device));
@@ -142,7 +142,8 @@ pub fn reproduce(task: &VaeTask, plan: &VaePlan, data: &VaeData, run: &mut Run, 
 struct Trained {
     vae: PaceVae,
     epochs: Vec<Epoch>,
-    graphs_per_s: f64,
+    /// Nothing where an earlier process did all the training.
+    graphs_per_s: Option<f64>,
 }
 
 /// Trains one encoder, or goes on with its checkpoint.
@@ -179,7 +180,8 @@ fn train_encoder(
     if let Some(last) = fitted.epochs.last() {
         println!("encoder {seed}: {} epochs, loss {:.4}", fitted.epochs.len(), last.loss);
     }
-    Ok(Trained { vae, epochs: fitted.epochs, graphs_per_s: fitted.graphs as f64 / fitted.seconds.max(1e-9) })
+    let graphs_per_s = (fitted.graphs > 0).then(|| fitted.graphs as f64 / fitted.seconds);
+    Ok(Trained { vae, epochs: fitted.epochs, graphs_per_s })
 }
 
 fn latents(model: &PaceVae, table: &DagTable, device: &Device) -> Latents {

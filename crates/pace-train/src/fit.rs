@@ -153,8 +153,8 @@ const READ_EVERY: usize = 16;
 ///
 /// Epoch e visits all graphs in an order drawn from (seed, e); step s draws everything random from (seed, s). With a
 /// checkpoint, a run that was killed goes on where the last one was written and ends with the same bits as an undisturbed
-/// run, at the same number of threads and devices. `devices` are autodiff devices; see the crate's documentation of
-/// several.
+/// run, at the same number of threads and devices. `devices` are autodiff devices; with
+/// several, each takes a part of every batch.
 ///
 /// # Errors
 /// A setting out of range, an empty dataset, a loss that is not a number, or a checkpoint that is damaged, of another run

@@ -104,7 +104,7 @@ pub fn reproduce(task: &VaeTask, plan: &VaePlan, data: &VaeData, run: &mut Run, 
         let seed = seed + index;
         let save_every = Duration::from_secs_f64(args.save_every.max(0.0));
         let model = train_encoder(plan, (&data.spec, &train), seed, save_every, &device, run)?;
-        rates.extend(model.graphs_per_s);
+        rates.push(model.graphs_per_s);
         let (z_train, z_test) = run.stage(&format!("embed-{seed}"), |run| {
             let start = std::time::Instant::now();
             let (z_train, z_test) = (latents(&model.vae, &train, &device), latents(&model.vae, &test, &device));
@@ -142,8 +142,7 @@ pub fn reproduce(task: &VaeTask, plan: &VaePlan, data: &VaeData, run: &mut Run, 
 struct Trained {
     vae: PaceVae,
     epochs: Vec<Epoch>,
-    /// Nothing where an earlier process did all the training.
-    graphs_per_s: Option<f64>,
+    graphs_per_s: f64,
 }
 
 /// Trains one encoder, or goes on with its checkpoint.
@@ -159,28 +158,26 @@ fn train_encoder(
     let saved = Saved::new("pace-vae", plan.model.clone(), spec.clone());
     let checkpoint = Checkpoint::new(run.path(&format!("checkpoint-{seed}")), saved.to_json()).every(save_every);
     let (bar, mut draw) = fit_bar(&format!("train encoder {seed}"));
-    let name = format!("train-{seed}");
-    let fitted = run.stage(&name, |run| {
-        let mut log = Ok(());
-        let autodiff = device.clone().autodiff();
-        let model = plan.model.init(spec, seed, &autodiff);
-        let fitted = fit(model, table, &config, &[autodiff], Some(&checkpoint), |event| {
-            draw(&event);
-            if let Event::Epoch { epoch, outcome, seconds } = event {
-                let line = json!({"encoder": seed, "epoch": epoch, "loss": outcome.loss, "lr": outcome.lr, "seconds": seconds});
-                log = run.event(line);
-            }
-        });
-        bar.finish_and_clear();
-        log?;
-        anyhow::Ok(fitted?)
-    })?;
+    let mut log = Ok(());
+    let autodiff = device.clone().autodiff();
+    let model = plan.model.init(spec, seed, &autodiff);
+    let fitted = fit(model, table, &config, &[autodiff], Some(&checkpoint), |event| {
+        draw(&event);
+        if let Event::Epoch { epoch, outcome, seconds } = event {
+            let line = json!({"encoder": seed, "epoch": epoch, "loss": outcome.loss, "lr": outcome.lr, "seconds": seconds});
+            log = run.event(line);
+        }
+    });
+    bar.finish_and_clear();
+    log?;
+    let fitted = fitted?;
+    run.took(&format!("train-{seed}"), fitted.seconds)?;
     let vae = fitted.model.valid();
     run.write(&format!("encoder-{seed}.safetensors"), &saved.to_safetensors(&vae))?;
     if let Some(last) = fitted.epochs.last() {
         println!("encoder {seed}: {} epochs, loss {:.4}", fitted.epochs.len(), last.loss);
     }
-    let graphs_per_s = (fitted.graphs > 0).then(|| fitted.graphs as f64 / fitted.seconds);
+    let graphs_per_s = fitted.graphs as f64 / fitted.seconds;
     Ok(Trained { vae, epochs: fitted.epochs, graphs_per_s })
 }
 

@@ -1,6 +1,7 @@
 //! Child processes: cargo with the set-up's environment, and anything else with errors that name the command.
 
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -25,6 +26,36 @@ fn describes_this_package(name: &OsStr) -> bool {
     const PREFIXES: [&str; 5] =
         ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_NAME", "CARGO_BIN_NAME", "CARGO_PRIMARY_PACKAGE"];
     name.to_str().is_some_and(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+}
+
+/// Builds one target, e.g. `["--bin", "na"]`, in the release profile, and returns the program.
+///
+/// Of the whole workspace, like the tests: a dependency's features are those that all selected packages ask for together,
+/// so to select another package is to build Burn again.
+pub fn build(environment: &Environment, target: [&str; 2]) -> Result<PathBuf> {
+    let mut command = cargo(environment);
+    command.args(["build", "--release", "--workspace", "--message-format", "json-render-diagnostics"]).args(target);
+    let shown = show(&command);
+    let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("could not start `{shown}`"))?;
+    if !output.status.success() {
+        bail!("`{shown}` failed ({}); its messages are above", output.status);
+    }
+    executable(&String::from_utf8_lossy(&output.stdout), target[1])
+        .with_context(|| format!("`{shown}` did not say where it put the program"))
+}
+
+/// A program of ours that runs at the root of the workspace.
+pub fn program(path: &Path) -> Command {
+    let mut command = Command::new(path);
+    command.current_dir(workspace_root());
+    command
+}
+
+/// The program of the named target in cargo's messages.
+fn executable(messages: &str, name: &str) -> Option<PathBuf> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let found = messages.filter(|message| message["target"]["name"] == name);
+    found.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).last()
 }
 
 /// Runs a command that talks to the user; fails if it does.
@@ -63,4 +94,19 @@ fn last_lines(text: &str, n_lines: usize) -> String {
 pub fn choose_packages(args: &[OsString]) -> bool {
     let before_dashes = args.iter().take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str());
     before_dashes.into_iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_found_among_the_messages() {
+        let messages = r#"{"reason":"compiler-artifact","target":{"name":"na"},"executable":null}
+{"reason":"compiler-artifact","target":{"name":"na"},"executable":"/somewhere/na"}
+{"reason":"compiler-artifact","target":{"name":"bn"},"executable":"/somewhere/bn"}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(executable(messages, "na"), Some(PathBuf::from("/somewhere/na")));
+        assert_eq!(executable(messages, "nas101"), None);
+    }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 
-use crate::cargo::{cargo, run as run_command};
+use crate::cargo::{build, program, run as run_command};
 use crate::setup::{self, Policy};
 
 /// Which stand-in, and the options of its program.
@@ -18,7 +18,6 @@ pub struct Args {
 /// Builds and runs the program.
 pub fn run(args: &Args, policy: Policy) -> Result<()> {
     let environment = setup::ensure(policy)?;
-    let mut command = cargo(&environment);
-    command.args(["run", "--release", "--package", "pace-examples", "--bin", "distill", "--"]);
-    run_command(command.args(&args.words))
+    let path = build(&environment, ["--bin", "distill"])?;
+    run_command(program(&path).args(&args.words))
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::cargo::{cargo, run as run_command};
+use crate::cargo::{build, program, run as run_command};
 use crate::setup::{self, Policy};
 
 /// Which dataset, and the options that its example understands.
@@ -94,9 +94,8 @@ impl Args {
 /// Builds and runs the example.
 pub fn run(args: &Args, policy: Policy) -> Result<()> {
     let environment = setup::ensure(policy)?;
-    let mut command = cargo(&environment);
-    command.args(["run", "--release", "--package", "pace-examples", "--bin", args.dataset.binary(), "--"]);
-    run_command(command.args(args.forwarded()?))
+    let path = build(&environment, ["--bin", args.dataset.binary()])?;
+    run_command(program(&path).args(args.forwarded()?))
 }
 
 #[cfg(test)]

@@ -41,6 +41,10 @@ pub(crate) struct State {
     pub count: usize,
     /// What the schedule remembers.
     pub schedule: ScheduleState,
+    /// Graphs trained on.
+    pub graphs: usize,
+    /// Wall-clock seconds spent on them.
+    pub seconds: f64,
 }
 
 #[derive(Serialize, Deserialize)]

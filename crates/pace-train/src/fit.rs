@@ -140,9 +140,9 @@ pub struct Fitted<M> {
     pub model: M,
     /// All epochs, those before a resumption included.
     pub epochs: Vec<Epoch>,
-    /// Graphs this process trained on.
+    /// Graphs trained on, each as often as it was met; those before a resumption included.
     pub graphs: usize,
-    /// Wall-clock seconds this process spent.
+    /// Wall-clock seconds they took; what a killed process did after its last checkpoint counts neither here nor above.
     pub seconds: f64,
 }
 
@@ -172,7 +172,7 @@ where
     M: Objective<S::Batch> + Sync,
 {
     config.check(source.n_graphs(), devices.len())?;
-    let (n_graphs, start) = (source.n_graphs(), Instant::now());
+    let n_graphs = source.n_graphs();
     let steps_per_epoch = n_graphs.div_ceil(config.batch_size);
     let n_steps = config.epochs * steps_per_epoch;
     let (mut model, mut optimiser, mut state) = (model, config.optimiser.init(), State::default());
@@ -180,7 +180,8 @@ where
         (model, optimiser, state) = checkpoint.resume(model, optimiser, config, n_graphs)?;
     }
     observe(Event::Start { step: state.step, n_steps, graphs_per_step: config.batch_size });
-    let (mut saved, mut graphs, mut unseen) = (Instant::now(), 0, 0);
+    let (start, earlier) = (Instant::now(), state.seconds);
+    let (mut saved, mut unseen) = (Instant::now(), 0);
     while state.epochs.len() < config.epochs && !stopped(&state.epochs, config.early_stop) {
         let (epoch, epoch_start) = (state.epochs.len(), Instant::now());
         let order = shuffled(n_graphs, mix(config.seed, epoch as u64));
@@ -199,13 +200,14 @@ where
             model = optimiser.step(lr, model, grads);
             pending.push(loss);
             state.step += 1;
-            graphs += rows.len();
+            state.graphs += rows.len();
             unseen += rows.len();
             if pending.len() == READ_EVERY || state.step.is_multiple_of(steps_per_epoch) {
                 read(&mut pending, &mut state, epoch + 1, lr)?;
                 let loss = state.loss / state.count as f64;
                 observe(Event::Steps { step: state.step, graphs: std::mem::take(&mut unseen), loss });
                 if let Some(checkpoint) = checkpoint.filter(|checkpoint| checkpoint.is_due(saved)) {
+                    state.seconds = earlier + start.elapsed().as_secs_f64();
                     checkpoint.save(&model, &optimiser, &state, config, n_graphs)?;
                     saved = Instant::now();
                     observe(Event::Saved { step: state.step });
@@ -218,11 +220,12 @@ where
         observe(Event::Epoch { epoch: epoch + 1, outcome: &outcome, seconds: epoch_start.elapsed().as_secs_f64() });
         state.epochs.push(outcome);
     }
+    state.seconds = earlier + start.elapsed().as_secs_f64();
     if let Some(checkpoint) = checkpoint {
         checkpoint.save(&model, &optimiser, &state, config, n_graphs)?;
         observe(Event::Saved { step: state.step });
     }
-    Ok(Fitted { model, epochs: state.epochs, graphs, seconds: start.elapsed().as_secs_f64() })
+    Ok(Fitted { model, epochs: state.epochs, graphs: state.graphs, seconds: state.seconds })
 }
 
 fn shuffled(n: usize, seed: u64) -> Vec<usize> {

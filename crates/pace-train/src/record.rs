@@ -75,7 +75,7 @@ pub struct RunId {
     pub threads: usize,
     /// All settings.
     pub config: Value,
-    /// The code, as far as git knows; outcomes of other code are not gone on with.
+    /// The last commit that changed code, as far as git knows; outcomes of other code are not gone on with.
     pub commit: Option<String>,
 }
 
@@ -202,6 +202,14 @@ impl Run {
         Ok(kept.outcome)
     }
 
+    /// Notes a stage that keeps its own clock, because processes before this one worked on it too.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub fn took(&mut self, stage: &str, seconds: f64) -> Result<(), Error> {
+        self.end_stage(stage, seconds, false)
+    }
+
     fn end_stage(&mut self, name: &str, seconds: f64, kept: bool) -> Result<(), Error> {
         self.results.seconds.insert(name.to_owned(), seconds);
         self.event(json!({"stage": name, "seconds": seconds, "kept": kept}))
@@ -261,8 +269,11 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(Error::io("write", path))
 }
 
-/// The commit of the working tree, if this is one and git is there.
+/// The last commit of the working tree that changed code, if this is one and git is there: a commit of documentation does
+/// not stand in the way of a run that goes on.
 fn commit() -> Option<String> {
-    let output = Command::new("git").args(["rev-parse", "HEAD"]).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    const CODE: [&str; 4] = [":/*.rs", ":/*.toml", ":/*.lock", ":/*.bin"];
+    let output = Command::new("git").args(["log", "-1", "--format=%H", "--"]).args(CODE).output().ok()?;
+    let commit = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    (output.status.success() && !commit.is_empty()).then_some(commit)
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::report::Row;
-use crate::cargo::{capture, cargo};
+use crate::cargo::{build, capture, program};
 use crate::setup::Environment;
 use crate::venv::Venv;
 
@@ -59,22 +59,17 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Ro
     )?;
     let graphs = folder.join("graphs.json");
     eprintln!("bench: building");
-    capture(ours(environment).arg("--dump").arg(&graphs))?;
+    let ours = build(environment, ["--bench", "graph"])?;
+    capture(program(&ours).arg("--dump").arg(&graphs))?;
     let (mut own, mut peers) = (Times::new(), Times::new());
     for round in 1..=rounds {
         eprintln!("bench: round {round} of {rounds}");
-        keep_best(&mut own, parse(&capture(ours(environment).arg("--json"))?)?);
+        keep_best(&mut own, parse(&capture(program(&ours).arg("--json"))?)?);
         let mut peer = Command::new(venv.python());
         peer.arg(root.join("xtask/peers/graph_peers.py")).arg(&graphs);
         keep_best(&mut peers, parse(&capture(&mut peer)?)?);
     }
     compare(&own, &peers)
-}
-
-fn ours(environment: &Environment) -> Command {
-    let mut command = cargo(environment);
-    command.args(["bench", "--quiet", "--package", "pace-graph", "--bench", "graph", "--"]);
-    command
 }
 
 fn parse(text: &str) -> Result<Times> {

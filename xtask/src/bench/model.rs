@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::report::Row;
-use crate::cargo::{capture, cargo};
+use crate::cargo::{build, capture, program};
 use crate::setup::Environment;
 use crate::venv::Venv;
 
@@ -46,13 +46,14 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Ro
         Venv::ensure(&folder.join("torch"), &PACKAGES).context("the peer of this bench is written in PyTorch")?;
     let graphs = folder.join("na.txt");
     eprintln!("bench: building");
-    capture(ours(environment).arg("--dump-na").arg(&graphs))?;
+    let ours = build(environment, ["--bench", "model"])?;
+    capture(program(&ours).arg("--dump-na").arg(&graphs))?;
     let mut rows = Vec::new();
     for task in &TASKS {
         let (mut own, mut peers) = (Vec::new(), Vec::new());
         for round in 1..=rounds {
             eprintln!("bench: {} at batch {}, round {round} of {rounds}", task.name, task.batch);
-            let mut command = ours(environment);
+            let mut command = program(&ours);
             command.args(["--task", task.name, "--batch", &task.batch.to_string()]);
             own.push(last_json(&capture(&mut command)?)?);
             for variant in VARIANTS {
@@ -69,12 +70,6 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Ro
         }
     }
     Ok(rows)
-}
-
-fn ours(environment: &Environment) -> Command {
-    let mut command = cargo(environment);
-    command.args(["bench", "--quiet", "--package", "pace-model", "--bench", "model", "--"]);
-    command
 }
 
 /// The last line of the output; warnings may come before it.

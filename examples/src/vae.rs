@@ -164,7 +164,8 @@ fn train_encoder(
     let fitted = fit(model, table, &config, &[autodiff], Some(&checkpoint), |event| {
         draw(&event);
         if let Event::Epoch { epoch, outcome, seconds } = event {
-            let line = json!({"encoder": seed, "epoch": epoch, "loss": outcome.loss, "lr": outcome.lr, "seconds": seconds});
+            let line =
+                json!({"encoder": seed, "epoch": epoch, "loss": outcome.loss, "lr": outcome.lr, "seconds": seconds});
             log = run.event(line);
         }
     });

@@ -8,7 +8,7 @@ use std::io::Read;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use pace_examples::{Gp, PaperRow, Preset, RunArgs, VaeData, VaePlan, VaeProgram, VaeProgramArgs, VaeTask};
+use pace_examples::{BoPlan, Gp, Judge, PaperRow, Preset, RunArgs, VaeData, VaePlan, VaeProgram, VaeProgramArgs, VaeTask};
 use pace_graph::Dag;
 use pace_graph::dataset::{Bn, DataDir};
 use pace_model::encoder::Task;
@@ -70,6 +70,7 @@ fn best() -> VaePlan {
         baseline_gp_seeds: 2,
         reconstruct: (2000, 100),
         generate: (1000, 10),
+        bo: BoPlan::paper(),
         limit: None,
     }
 }
@@ -110,7 +111,7 @@ fn main() -> Result<()> {
             Some(bic) => Some(bic),
             None => read_sample(&DataDir::resolve(args.run.data.as_deref()))?,
         };
-        bic.map_or(Ok(()), |bic| check_scores(&bic, data, run))
+        bic.map(|bic| check_scores(bic, data, run)).transpose()
     })
 }
 
@@ -127,12 +128,12 @@ fn read_sample(dir: &DataDir) -> Result<Option<Bic>> {
 }
 
 /// Recomputes scores and finds the best network there is.
-fn check_scores(bic: &Bic, data: &VaeData, run: &mut Run) -> Result<()> {
+fn check_scores(bic: Bic, data: &VaeData, run: &mut Run) -> Result<Judge> {
     let (largest, optimum) = run.stage("bic", |_| {
         let n = data.train.len().min(N_CHECKED);
         let scores = bic.evaluate(&data.train[..n])?;
         let gaps = scores.iter().zip(&data.train_scores).map(|(ours, file)| (ours - file).abs());
-        anyhow::Ok((gaps.fold(0.0, f64::max), Optimum::find(bic)))
+        anyhow::Ok((gaps.fold(0.0, f64::max), Optimum::find(&bic)))
     })?;
     ensure!(largest < 1e-6, "recomputed scores differ from the data by {largest}: is this the sample they came from?");
     let whose = if data.kind == DataKind::Real { "the file" } else { "the stand-in" };
@@ -142,7 +143,7 @@ fn check_scores(bic: &Bic, data: &VaeData, run: &mut Run) -> Result<()> {
     );
     run.metric("bic_largest_gap", Metric::once(largest));
     run.metric("bic_optimum", Metric::once(optimum.score).paper(-11107.29));
-    Ok(())
+    Ok(Judge { oracle: Box::new(bic), optimum: Some(optimum.score), name: "BIC" })
 }
 
 /// The 56 ordered pairs of variables, 1 where there is an edge: all that varies in a network.

@@ -54,12 +54,62 @@ impl RunArgs {
 /// Which model a VAE program trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Preset {
-    /// Ours: the paper's model with a latent space node by node
+    /// Ours: the paper's model, changed where that helps (the program's page says how)
     Best,
     /// The paper's model
     Paper,
     /// What the authors' code does, quirks included
     AsPublished,
+}
+
+/// Whose search loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Protocol {
+    /// Ours: a correct acquisition, nothing asked twice, seeded
+    Ours,
+    /// The authors', with its slips
+    Published,
+}
+
+/// The options of the programs that pre-train by masked language modelling and then search.
+#[derive(Clone, Debug, clap::Args)]
+pub struct MlmArgs {
+    /// The encoder; `untrained` is PACE as initialised
+    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = ["pace", "untrained"])]
+    pub encoder: String,
+    /// Which model
+    #[arg(long, value_enum, default_value = "best")]
+    pub preset: Preset,
+    /// Whose search loop
+    #[arg(long, value_enum, default_value = "ours")]
+    pub protocol: Protocol,
+    /// Searches per method, each from a seed of its own
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<usize>,
+    /// Queries per search
+    #[arg(long, value_name = "N")]
+    pub queries: Option<usize>,
+    /// Only these methods, e.g. `dngo,random` [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub methods: Vec<String>,
+    /// Ablation: attention without mask
+    #[arg(long)]
+    pub no_mask: bool,
+    /// Ablation: no positional encoding by dag2seq
+    #[arg(long)]
+    pub no_dag2seq: bool,
+    /// Passes over the graphs
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+    /// Graphs per training step
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
+    /// Learning rate
+    #[arg(long, value_name = "X")]
+    pub lr: Option<f64>,
+    /// Seconds between checkpoints of the training
+    #[arg(long, value_name = "X", default_value_t = 20.0)]
+    pub save_every: f64,
 }
 
 /// The options of the programs that train a variational autoencoder.

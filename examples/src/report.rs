@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use pace_train::record::Run;
 use plotters::prelude::{
-    ChartBuilder, Color, IntoDrawingArea, LineSeries, Palette, Palette99, PathElement, RGBColor, Rectangle, SVGBackend,
+    ChartBuilder, Color, IntoDrawingArea, LineSeries, Palette, Palette99, PathElement, Polygon, RGBColor, Rectangle, SVGBackend,
     WHITE,
 };
 
@@ -38,6 +38,8 @@ pub struct Line {
     pub name: String,
     /// From left to right.
     pub points: Vec<(f64, f64)>,
+    /// A band around it, if any: x, lower end, upper end.
+    pub band: Vec<(f64, f64, f64)>,
 }
 
 impl Report {
@@ -138,7 +140,9 @@ pub fn line_chart(caption: &str, lines: &[Line]) -> Result<String> {
 }
 
 fn draw_lines(svg: &mut String, caption: &str, lines: &[Line]) -> Result<(), Box<dyn std::error::Error>> {
-    let points = || lines.iter().flat_map(|line| &line.points).filter(|(x, y)| x.is_finite() && y.is_finite());
+    let band = |line: &Line| line.band.iter().flat_map(|&(x, low, high)| [(x, low), (x, high)]).collect::<Vec<_>>();
+    let all: Vec<(f64, f64)> = lines.iter().flat_map(|line| line.points.iter().copied().chain(band(line))).collect();
+    let points = || all.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
     let range = |part: fn(&(f64, f64)) -> f64| {
         let low = points().map(part).fold(f64::INFINITY, f64::min);
         let high = points().map(part).fold(f64::NEG_INFINITY, f64::max);
@@ -156,6 +160,12 @@ fn draw_lines(svg: &mut String, caption: &str, lines: &[Line]) -> Result<(), Box
         .build_cartesian_2d(range(|point| point.0), range(|point| point.1))?;
     chart.configure_mesh().light_line_style(WHITE).draw()?;
     for (index, line) in lines.iter().enumerate() {
+        let drawn = || line.band.iter().filter(|(_, low, high)| low.is_finite() && high.is_finite());
+        let upper = drawn().map(|&(x, _, high)| (x, high));
+        let outline: Vec<(f64, f64)> = upper.chain(drawn().rev().map(|&(x, low, _)| (x, low))).collect();
+        if !outline.is_empty() {
+            chart.draw_series([Polygon::new(outline, Palette99::pick(index).mix(0.18).filled())])?;
+        }
         let colour = Palette99::pick(index).stroke_width(2);
         chart
             .draw_series(LineSeries::new(line.points.iter().copied(), colour))?

@@ -8,6 +8,7 @@ use pace_train::FitConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::args::VaeArgs;
+use crate::bo::BoPlan;
 use crate::score::Gp;
 
 /// How much work.
@@ -33,6 +34,8 @@ pub struct VaePlan {
     pub reconstruct: (usize, usize),
     /// Vectors of the prior, and decodings of each.
     pub generate: (usize, usize),
+    /// The search in the latent space.
+    pub bo: BoPlan,
     /// Training and test graphs.
     pub limit: Option<(usize, usize)>,
 }
@@ -73,6 +76,7 @@ impl VaePlan {
             baseline_gp_seeds: 1,
             reconstruct: (100, 10),
             generate: (100, 10),
+            bo: self.bo.smoke(),
             limit: Some((2000, 200)),
             ..self
         }

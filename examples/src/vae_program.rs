@@ -6,6 +6,7 @@ use pace_train::record::{Run, RunId};
 use serde_json::json;
 
 use crate::args::{Preset, RunArgs, VaeArgs};
+use crate::bo::Judge;
 use crate::report::Report;
 use crate::vae::{VaeTask, reproduce};
 use crate::vae_data::VaeData;
@@ -37,7 +38,7 @@ pub struct VaeProgramArgs {
 }
 
 impl VaeProgram {
-    /// Runs everything; `check` looks at the data before anything is trained.
+    /// Runs everything; `check` looks at the data before anything is trained and says who judges what is found.
     ///
     /// # Errors
     /// Those of the stages.
@@ -45,7 +46,7 @@ impl VaeProgram {
         &self,
         args: &VaeProgramArgs,
         load: impl FnOnce(&RunArgs) -> Result<VaeData>,
-        check: impl FnOnce(&VaeData, &mut Run) -> Result<()>,
+        check: impl FnOnce(&VaeData, &mut Run) -> Result<Option<Judge>>,
     ) -> Result<()> {
         let plan = (self.plan)(args.vae.preset);
         let plan = if args.run.smoke { plan.smoke() } else { plan }.with_args(&args.vae);
@@ -61,8 +62,8 @@ impl VaeProgram {
         let mut run =
             Run::start(&args.run.out_dir(id, encoder)?, RunId::new(id, encoder, args.run.seed, threads, settings))?;
         run.data(data.kind, data.note.clone());
-        check(&data, &mut run)?;
-        let outcome = reproduce(&self.task, &plan, &data, &mut run, &args.vae)?;
+        let judge = check(&data, &mut run)?;
+        let outcome = reproduce(&self.task, &plan, &data, judge.as_ref(), &mut run, &args.vae)?;
         record(&outcome, &self.paper, &mut run);
         let mut page = Report::new(self.title);
         report(&outcome, &run, &mut page)?;

@@ -5,6 +5,7 @@ use pace_train::record::{Metric, Run};
 
 use crate::report::{Line, Report, line_chart};
 use crate::score::Score;
+use crate::searches::band_line;
 use crate::vae::{EncoderOutcome, VaeOutcome};
 
 /// What the paper reports for PACE on a dataset.
@@ -85,9 +86,19 @@ pub fn report(outcome: &VaeOutcome, run: &Run, page: &mut Report) -> Result<()> 
                 .enumerate()
                 .map(|(i, e)| ((i + 1) as f64, e.loss.ln() / 10_f64.ln()))
                 .collect(),
+            ..Line::default()
         })
         .collect();
     page.svg(&line_chart("log10 of the loss per graph, by epoch", &curves)?);
+    if let Some(search) = &outcome.search {
+        page.heading("Search in the latent space");
+        page.text("Each search starts from scored training graphs and asks for graphs decoded from vectors; first encoder.");
+        let lines = [
+            band_line("Bayesian optimisation", &search.bo, 0),
+            band_line("uniform in the same box", &search.random, 0),
+        ];
+        page.svg(&line_chart("best score after so many queries, mean and 95 % band of the mean", &lines)?);
+    }
     page.heading("Seconds per stage");
     let mut rows = vec![vec!["stage".to_owned(), "seconds".to_owned()]];
     rows.extend(run.stages().iter().map(|(stage, seconds)| vec![stage.clone(), format!("{seconds:.1}")]));

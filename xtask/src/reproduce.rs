@@ -30,7 +30,7 @@ pub struct Args {
     /// The encoder [default: the dataset's own]
     #[arg(long, value_name = "NAME")]
     encoder: Option<String>,
-    /// Encoders to train, each from a seed of its own
+    /// Repetitions, each from a seed of its own: of the encoder (na, bn) or of the searches (nas101, nas301)
     #[arg(long, value_name = "N")]
     seeds: Option<usize>,
     /// Throw away what the folder for the results holds
@@ -47,12 +47,14 @@ pub struct Args {
 /// The datasets whose pipeline exists; each is a binary of the examples package.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Dataset {
-    /// ENAS architectures: Tables 1 and 7
+    /// ENAS architectures: Tables 1, 6 and 7
     Na,
-    /// Bayesian networks: Tables 1 and 7
+    /// Bayesian networks: Tables 1, 6 and 7
     Bn,
-    /// NAS-Bench-101
+    /// NAS-Bench-101: Table 2
     Nas101,
+    /// NAS-Bench-301: Table 2
+    Nas301,
 }
 
 impl Dataset {
@@ -61,6 +63,7 @@ impl Dataset {
             Dataset::Na => "na",
             Dataset::Bn => "bn",
             Dataset::Nas101 => "nas101",
+            Dataset::Nas301 => "nas301",
         }
     }
 }

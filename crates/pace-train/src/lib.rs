@@ -45,4 +45,4 @@ pub use error::Error;
 pub use fit::{Epoch, Event, FitConfig, Fitted, Reduction, fit};
 pub use optimiser::OptimiserConfig;
 pub use schedule::{Schedule, ScheduleState};
-pub use source::Source;
+pub use source::{Pairs, Source};

@@ -50,3 +50,43 @@ impl Source for AstTable {
         AstTable::batch(self, rows, device).train(seed)
     }
 }
+
+/// Pairs of graphs of a table, for objectives that look at two graphs at once: row i of this source is pair i, and the two
+/// graphs of a pair stand side by side in a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairs<'a> {
+    table: &'a DagTable,
+    pairs: &'a [(usize, usize)],
+}
+
+impl<'a> Pairs<'a> {
+    /// These pairs of rows of `table`.
+    ///
+    /// # Panics
+    /// If a pair names a row that the table lacks.
+    pub fn new(table: &'a DagTable, pairs: &'a [(usize, usize)]) -> Pairs<'a> {
+        let n_graphs = table.len();
+        assert!(pairs.iter().all(|&(a, b)| a < n_graphs && b < n_graphs), "pairs of the {n_graphs} graphs of the table");
+        Pairs { table, pairs }
+    }
+
+    fn rows(&self, pairs: &[usize]) -> Vec<usize> {
+        pairs.iter().flat_map(|&pair| [self.pairs[pair].0, self.pairs[pair].1]).collect()
+    }
+}
+
+impl Source for Pairs<'_> {
+    type Batch = DagBatch;
+
+    fn n_graphs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    fn batch(&self, pairs: &[usize], device: &Device) -> DagBatch {
+        self.table.batch(&self.rows(pairs), device)
+    }
+
+    fn train_batch(&self, pairs: &[usize], seed: u64, device: &Device) -> DagBatch {
+        self.batch(pairs, device).train(seed)
+    }
+}

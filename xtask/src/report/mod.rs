@@ -68,9 +68,43 @@ const VAE_ROWS: &[(&str, &str)] = &[
     ("valid_published", "valid, %, decoded as the authors' code does"),
     ("unique_published", "unique, %, the authors' string rule, the same"),
     ("novel_published", "novel, %, the same"),
+    ("bo_best", "best score found by Bayesian optimisation in the latent space"),
+    ("bo_random_best", "the same by vectors drawn uniformly from the same box"),
+    ("bo_start_best", "best score among the graphs that a search starts from"),
+    ("bo_best_regret", "regret of Bayesian optimisation against the proven optimum"),
+    ("bo_optimum_reached", "searches that reach the proven optimum"),
     ("bic_optimum", "best BIC of all networks (dynamic programming)"),
     ("bic_largest_gap", "largest difference of recomputed scores"),
     ("train_graphs_per_s", "training, graphs per second"),
+    ("encode_graphs_per_s", "encoding, graphs per second"),
+];
+
+const NAS101_ROWS: &[(&str, &str)] = &[
+    ("regret_dngo", "test regret, %, DNGO on PACE vectors"),
+    ("regret_dngo_ls", "test regret, %, DNGO-LS on PACE vectors"),
+    ("regret_random", "test regret, %, random search"),
+    ("regret_evolution", "test regret, %, regularised evolution"),
+    ("regret_local", "test regret, %, local mutation search"),
+    ("matched_rows", "rows of the table matched with a cell of the space"),
+    ("renumbered_found", "cells renumbered at random and found again by their canonical form"),
+    ("best_test_accuracy", "best test accuracy in the table, %"),
+    ("mean_test_accuracy", "mean test accuracy in the table, %"),
+    ("train_graphs_per_s", "pre-training, graphs per second"),
+    ("encode_graphs_per_s", "encoding, graphs per second"),
+];
+
+const NAS301_ROWS: &[(&str, &str)] = &[
+    ("best_dngo", "accuracy, %, DNGO on PACE vectors"),
+    ("best_dngo_ls", "accuracy, %, DNGO-LS on PACE vectors"),
+    ("best_random", "accuracy, %, random search"),
+    ("best_evolution", "accuracy, %, regularised evolution"),
+    ("best_local", "accuracy, %, local mutation search"),
+    ("best_dngo_noisy", "accuracy, %, noise on, DNGO on PACE vectors"),
+    ("best_dngo_ls_noisy", "accuracy, %, noise on, DNGO-LS on PACE vectors"),
+    ("best_random_noisy", "accuracy, %, noise on, random search"),
+    ("best_evolution_noisy", "accuracy, %, noise on, regularised evolution"),
+    ("best_local_noisy", "accuracy, %, noise on, local mutation search"),
+    ("train_graphs_per_s", "pre-training, graphs per second"),
     ("encode_graphs_per_s", "encoding, graphs per second"),
 ];
 
@@ -78,6 +112,12 @@ fn page(dataset: &str) -> Option<Page> {
     match dataset {
         "na" => Some(Page { title: "NA: ENAS architectures", remarks: include_str!("na.md"), rows: VAE_ROWS }),
         "bn" => Some(Page { title: "BN: Bayesian networks", remarks: include_str!("bn.md"), rows: VAE_ROWS }),
+        "nas101" => {
+            Some(Page { title: "NAS-Bench-101", remarks: include_str!("nas101.md"), rows: NAS101_ROWS })
+        }
+        "nas301" => {
+            Some(Page { title: "NAS-Bench-301", remarks: include_str!("nas301.md"), rows: NAS301_ROWS })
+        }
         _ => None,
     }
 }

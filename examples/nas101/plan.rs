@@ -1,0 +1,63 @@
+//! How much work each stage does.
+
+use pace_examples::{MlmArgs, MlmPlan, Preset, RunArgs, SearchPlan, dngo_methods};
+use pace_model::encoder::Task;
+use pace_model::objective::MlmConfig;
+use pace_train::{FitConfig, OptimiserConfig, Schedule};
+use serde::Serialize;
+
+/// The authors pair each cell with up to two others ...
+pub const PAIRS_PER_CELL: usize = 2;
+/// ... that have at most so many parameters less.
+pub const PAIR_WINDOW: f64 = 2_000_000.0;
+
+/// How much of the space each stage takes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Plan {
+    /// Every how many-th cell is renumbered and looked up.
+    pub renumber_every: usize,
+    /// Recompute the benchmark's own hash of every row.
+    pub check_hashes: bool,
+    /// Every how many-th cell is trained on, embedded and searched.
+    pub pool_every: usize,
+    /// Pre-training.
+    pub mlm: MlmPlan,
+    /// The searches.
+    pub search: SearchPlan,
+}
+
+/// Batches that keep both cores busy; a few passes over 423,624 cells.
+fn best() -> MlmPlan {
+    let fit = FitConfig {
+        epochs: 6,
+        batch_size: 256,
+        optimiser: OptimiserConfig::adamw(1e-3),
+        schedule: Schedule::WarmupLinear { warmup: 200 },
+        ..FitConfig::mlm()
+    };
+    MlmPlan { model: MlmConfig::paper(), fit }
+}
+
+/// The plan that the options ask for.
+pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Plan {
+    let model = match mlm.preset {
+        Preset::Best => best(),
+        Preset::Paper => MlmPlan { model: MlmConfig::paper(), ..best() },
+        Preset::AsPublished => MlmPlan { model: MlmConfig::as_published(Task::Nas101), fit: FitConfig::mlm() },
+    };
+    let mut plan = Plan {
+        renumber_every: 1,
+        check_hashes: true,
+        pool_every: 1,
+        mlm: model,
+        search: SearchPlan { methods: dngo_methods(mlm.protocol, Task::Nas101), budget: 150, batch: 5, seeds: 20 },
+    };
+    if run.smoke {
+        (plan.renumber_every, plan.check_hashes, plan.pool_every) = (50, false, 40);
+        plan.mlm.fit.epochs = 1;
+        (plan.search.budget, plan.search.seeds) = (36, 2);
+    }
+    plan.mlm = plan.mlm.with_args(mlm, run.seed);
+    plan.search = plan.search.with_args(mlm);
+    plan
+}

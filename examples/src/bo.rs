@@ -1,0 +1,173 @@
+//! Bayesian optimisation in the latent space of a VAE (Table 6 of the paper).
+
+use anyhow::Result;
+use burn::tensor::Device;
+use faer::{Mat, MatRef};
+use pace_graph::{Dag, DagSpec};
+use pace_model::decoder::{DecodeOptions, Mode, PaceDecoder};
+use pace_model::encoder::Pace;
+use pace_model::objective::Vae;
+use pace_search::acquisition::AcquisitionConfig;
+use pace_search::oracle::Oracle;
+use pace_search::space::{Latent, LatentConfig};
+use pace_search::strategy::{BayesianOptimisation, BayesianOptimisationConfig, RandomSearch, Strategy};
+use pace_search::surrogate::{SparseGpConfig, SurrogateConfig};
+use pace_search::{Curve, Header, Journal, Matrix};
+use pace_train::evaluate::{Latents, decode};
+use pace_train::record::{Metric, Run};
+use rand::SeedableRng;
+use rand::seq::index::sample;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::progress::steps_bar;
+
+/// How much is searched: 10 seeds of 10 rounds of 50 in the paper.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoPlan {
+    /// Searches, with seeds of their own.
+    pub seeds: usize,
+    /// Rounds per search.
+    pub rounds: usize,
+    /// Queries per round.
+    pub batch: usize,
+    /// Scored training graphs that a search starts from, drawn by its seed.
+    pub n_known: usize,
+    /// What is learnt, anew in each round.
+    pub gp: SparseGpConfig,
+    /// How a round looks for vectors.
+    pub latent: LatentConfig,
+    /// Decodings of a vector, the most frequent of which counts.
+    pub n_decodings: usize,
+}
+
+impl BoPlan {
+    /// The paper's numbers of seeds, rounds and queries; a GP that is fitted in about a second.
+    pub fn paper() -> BoPlan {
+        let gp = SparseGpConfig { n_inducing: 200, subset: Some(2000), max_iterations: 20, ..SparseGpConfig::default() };
+        let latent = LatentConfig::default();
+        BoPlan { seeds: 10, rounds: 10, batch: 50, n_known: 5000, gp, latent, n_decodings: 10 }
+    }
+
+    /// The same on little work.
+    pub fn smoke(self) -> BoPlan {
+        let gp = SparseGpConfig { n_inducing: 40, max_iterations: 8, ..self.gp };
+        let latent = LatentConfig { n_uniform: 500, n_around: 200, n_refinements: 2, ..self.latent };
+        BoPlan { seeds: 2, rounds: 2, batch: 8, n_known: 500, gp, latent, ..self }
+    }
+}
+
+/// Who says how good a graph is.
+pub struct Judge {
+    /// Scores, higher is better.
+    pub oracle: Box<dyn Oracle>,
+    /// The best score there is, where it is known.
+    pub optimum: Option<f64>,
+    /// For the report.
+    pub name: &'static str,
+}
+
+/// What the searches found: the best score so far after each query, per seed.
+#[derive(Clone, Debug)]
+pub struct BoOutcome {
+    /// Bayesian optimisation.
+    pub bo: Vec<Curve>,
+    /// As many vectors drawn uniformly from the same box.
+    pub random: Vec<Curve>,
+    /// The best score among the graphs that a search starts from, mean over seeds.
+    pub start: f64,
+}
+
+/// A trained model with its vectors.
+#[derive(Clone, Copy)]
+pub struct BoModel<'a> {
+    /// The model.
+    pub vae: &'a Vae<Pace, PaceDecoder>,
+    /// Where it computes.
+    pub device: &'a Device,
+    /// Rules of the graphs.
+    pub spec: &'a DagSpec,
+    /// Vectors of the training graphs.
+    pub latents: &'a Latents,
+    /// Their scores.
+    pub scores: &'a [f64],
+}
+
+/// Searches the latent space by Bayesian optimisation and at random.
+///
+/// # Errors
+/// Those of the searches, or a file that cannot be written.
+pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run) -> Result<BoOutcome> {
+    let decoder = |x: MatRef<'_, f64>, seed: u64| decodings(plan.n_decodings, model, x, seed);
+    let width = model.latents.width();
+    let train = Mat::from_fn(model.latents.len(), width, |row, column| f64::from(model.latents.row(row)[column]));
+    let space = Latent::new(plan.latent.clone(), train.as_ref(), &decoder)?;
+    let budget = plan.rounds * plan.batch;
+    let mut outcome = BoOutcome { bo: Vec::new(), random: Vec::new(), start: 0.0 };
+    let bar = steps_bar("optimise", (2 * plan.seeds * budget) as u64);
+    for seed in 1..=plan.seeds as u64 {
+        let rows = sample(&mut ChaCha8Rng::seed_from_u64(seed), train.nrows(), plan.n_known.min(train.nrows()));
+        let rows = rows.into_vec();
+        let known = Mat::from_fn(rows.len(), width, |row, column| train[(rows[row], column)]);
+        let scores: Vec<f64> = rows.iter().map(|&row| model.scores[row]).collect();
+        outcome.start += scores.iter().copied().fold(f64::NEG_INFINITY, f64::max) / plan.seeds as f64;
+        let surrogate = SurrogateConfig::SparseGp(plan.gp.clone());
+        let config = BayesianOptimisationConfig {
+            initial: 0,
+            ..BayesianOptimisationConfig::new(surrogate, AcquisitionConfig::LogExpectedImprovement)
+        };
+        for (name, curves) in [("bo", &mut outcome.bo), ("bo-random", &mut outcome.random)] {
+            let name = format!("{name}-{seed}");
+            let values: Vec<f64> = run.once(&name, |run| {
+                let header = Header::new(&name, seed, json!(config));
+                let mut journal = Journal::open(&run.path(&format!("{name}.jsonl")), header)?;
+                let mut strategy: Box<dyn Strategy + '_> = match name.starts_with("bo-random") {
+                    true => Box::new(RandomSearch::new(&space, seed)),
+                    false => {
+                        let bo = BayesianOptimisation::new(config.clone(), &space, seed)?;
+                        Box::new(bo.with_known(known.clone(), scores.clone())?)
+                    }
+                };
+                let search =
+                    pace_search::run(&mut *strategy, &*judge.oracle, &mut journal, budget, plan.batch, &mut |_| bar.inc(1));
+                anyhow::Ok(search?.best_so_far().values)
+            })?;
+            curves.push(Curve { values });
+        }
+        bar.set_position(2 * seed * budget as u64);
+    }
+    bar.finish_and_clear();
+    record(&outcome, judge, run);
+    Ok(outcome)
+}
+
+fn record(outcome: &BoOutcome, judge: &Judge, run: &mut Run) {
+    let finals = |curves: &[Curve]| curves.iter().filter_map(|curve| curve.values.last().copied()).collect::<Vec<f64>>();
+    let (bo, random) = (finals(&outcome.bo), finals(&outcome.random));
+    if bo.is_empty() || random.is_empty() {
+        return;
+    }
+    let best = Metric::over(&bo);
+    println!("{}: best {:.4} +- {:.4} over {} searches", judge.name, best.mean, best.std, best.n);
+    run.metric("bo_best", best);
+    run.metric("bo_random_best", Metric::over(&random));
+    run.metric("bo_start_best", Metric::once(outcome.start));
+    if let Some(optimum) = judge.optimum {
+        let regrets: Vec<f64> = bo.iter().map(|best| optimum - best).collect();
+        let reached = regrets.iter().filter(|regret| regret.abs() < 1e-6 * optimum.abs()).count();
+        println!("{reached} of {} searches reach the proven optimum {optimum:.4}", regrets.len());
+        run.metric("bo_best_regret", Metric::over(&regrets));
+        run.metric("bo_optimum_reached", Metric::once(reached as f64));
+    }
+}
+
+/// Several draws for each vector; those that break the rules are left out.
+fn decodings(n_decodings: usize, model: BoModel<'_>, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>> {
+    let rows = (0..x.nrows()).flat_map(|row| std::iter::repeat_n(row, n_decodings));
+    let values = rows.flat_map(|row| x.row(row).iter().map(|&value| value as f32).collect::<Vec<f32>>()).collect();
+    let options = DecodeOptions::sample(Mode::Constrained, seed);
+    let dags = decode(model.vae, &Latents::new(values, x.ncols()), &options, model.device, |_| {});
+    let checked = dags.into_iter().map(|dag| model.spec.validate(&dag).is_ok().then_some(dag));
+    checked.collect::<Vec<_>>().chunks(n_decodings).map(<[_]>::to_vec).collect()
+}

@@ -1,0 +1,36 @@
+//! The methods of Table 2: DNGO, DNGO-LS, and what they have to beat.
+
+use pace_model::encoder::Task;
+use pace_search::acquisition::AcquisitionConfig;
+use pace_search::strategy::{
+    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Protocol as Loop, StrategyConfig,
+};
+use pace_search::surrogate::{DngoConfig, SurrogateConfig};
+
+use crate::args::Protocol;
+use crate::searches::Method;
+
+/// DNGO without and with local search, random search, regularised evolution and local mutation search.
+pub fn dngo_methods(protocol: Protocol, task: Task) -> Vec<Method> {
+    let dngo = |local_search| {
+        let (surrogate, acquisition) = match protocol {
+            Protocol::Ours => (DngoConfig::default(), AcquisitionConfig::default()),
+            Protocol::Published => (DngoConfig::published(), AcquisitionConfig::published()),
+        };
+        let config = BayesianOptimisationConfig::new(SurrogateConfig::Dngo(surrogate), acquisition);
+        let protocol = match (protocol, task) {
+            (Protocol::Ours, _) => Loop::Ours,
+            (Protocol::Published, Task::Nas301) => Loop::PublishedNas301,
+            (Protocol::Published, _) => Loop::Published,
+        };
+        StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig { local_search, protocol, ..config }))
+    };
+    let method = |name: &str, title: &str, strategy| Method { name: name.to_owned(), title: title.to_owned(), strategy };
+    vec![
+        method("random", "random search", StrategyConfig::Random),
+        method("evolution", "regularised evolution", StrategyConfig::Evolution(EvolutionConfig::default())),
+        method("local", "local mutation search", StrategyConfig::Local(LocalSearchConfig::default())),
+        method("dngo", "DNGO", dngo(false)),
+        method("dngo_ls", "DNGO-LS", dngo(true)),
+    ]
+}

@@ -1,0 +1,151 @@
+//! Pre-training by masked language modelling, and the vectors of a whole search space.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use burn::module::Module;
+use pace_graph::{Dag, DagSpec};
+use pace_model::encoder::Pace;
+use pace_model::layers::PositionConfig;
+use pace_model::objective::{Mlm, MlmConfig};
+use pace_model::store::Saved;
+use pace_model::{Attention, DagBatch, DagTable};
+use pace_train::embed::{MatrixFile, embed_all};
+use pace_train::record::{Metric, Run};
+use pace_train::{Checkpoint, Event, FitConfig, Pairs, Source, fit};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::args::MlmArgs;
+use crate::progress::fit_bar;
+
+/// The encoder as initialised: the row that says what pre-training is worth.
+const UNTRAINED: &str = "untrained";
+
+/// Graphs embedded at a time.
+const EMBED_BATCH: usize = 2048;
+
+/// How to make the vectors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MlmPlan {
+    /// The model.
+    pub model: MlmConfig,
+    /// Its training; no epochs leave it untrained.
+    pub fit: FitConfig,
+}
+
+impl MlmPlan {
+    /// Applies what the user chose.
+    pub fn with_args(mut self, args: &MlmArgs, seed: u64) -> MlmPlan {
+        if args.no_mask {
+            self.model.encoder.attention = Attention::Open;
+        }
+        if args.no_dag2seq {
+            self.model.encoder.embedding.position = PositionConfig::Index;
+        }
+        if args.encoder == UNTRAINED {
+            self.fit.epochs = 0;
+        }
+        self.fit.seed = seed;
+        self.fit.epochs = args.epochs.unwrap_or(self.fit.epochs);
+        self.fit.batch_size = args.batch.unwrap_or(self.fit.batch_size);
+        self.fit.optimiser.lr = args.lr.unwrap_or(self.fit.optimiser.lr);
+        self
+    }
+}
+
+/// Graphs, and the pairs of them that are shown together where the model wants pairs.
+#[derive(Clone, Copy, Debug)]
+pub struct MlmData<'a> {
+    /// What the graphs look like.
+    pub spec: &'a DagSpec,
+    /// The graphs, to train on and to embed: their scores are not looked at.
+    pub dags: &'a [Dag],
+    /// Pairs among them.
+    pub pairs: &'a [(usize, usize)],
+}
+
+/// Vectors of all graphs, row-major.
+#[derive(Clone, Debug)]
+pub struct Vectors {
+    /// The numbers.
+    pub values: Vec<f32>,
+    /// Per row.
+    pub width: usize,
+    /// Graphs trained on per second.
+    pub train_graphs_per_s: f64,
+    /// Loss of each epoch.
+    pub losses: Vec<f64>,
+}
+
+/// Trains the model, or goes on with its checkpoint, and embeds all graphs.
+///
+/// # Errors
+/// Those of the training, or a file that cannot be written.
+pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: f64, run: &mut Run) -> Result<Vectors> {
+    let device = pace_model::device::device("")?;
+    let layout = plan.model.encoder.layout(data.spec);
+    let table = run.stage("layout", |_| anyhow::Ok(DagTable::new(data.dags, &layout)))?;
+    let (model, train_graphs_per_s, losses) = match plan.model.masking.pair {
+        Some(_) => train_on(plan, &Pairs::new(&table, data.pairs), data.spec, save_every, run)?,
+        None => train_on(plan, &table, data.spec, save_every, run)?,
+    };
+    let values = run.stage("embed", |run| {
+        let start = Instant::now();
+        let values = embed_all(&table, EMBED_BATCH, &device, |batch| model.embed(batch));
+        let rate = table.len() as f64 / start.elapsed().as_secs_f64();
+        run.metric("encode_graphs_per_s", Metric::once(rate));
+        write(run, &values, table.len())?;
+        anyhow::Ok(values)
+    })?;
+    let width = values.len() / table.len().max(1);
+    println!("{} graphs embedded in {width} dimensions", table.len());
+    run.metric("train_graphs_per_s", Metric::once(train_graphs_per_s));
+    Ok(Vectors { values, width, train_graphs_per_s, losses })
+}
+
+fn train_on<S: Source<Batch = DagBatch>>(
+    plan: &MlmPlan,
+    source: &S,
+    spec: &DagSpec,
+    save_every: f64,
+    run: &mut Run,
+) -> Result<(Mlm<Pace>, f64, Vec<f64>)> {
+    let (config, seed) = (&plan.fit, plan.fit.seed);
+    let saved = Saved::new("pace-mlm", plan.model.clone(), spec.clone());
+    let every = Duration::from_secs_f64(save_every.max(0.0));
+    let checkpoint = Checkpoint::new(run.path("checkpoint"), saved.to_json()).every(every);
+    let autodiff = pace_model::device::device("")?.autodiff();
+    let model = plan.model.init(spec, seed, &autodiff);
+    let (bar, mut draw) = fit_bar("pre-train");
+    let mut log = Ok(());
+    let fitted = fit(model, source, config, &[autodiff], Some(&checkpoint), |event| {
+        draw(&event);
+        if let Event::Epoch { epoch, outcome, seconds } = event {
+            log = run.event(json!({"epoch": epoch, "loss": outcome.loss, "lr": outcome.lr, "seconds": seconds}));
+        }
+    });
+    bar.finish_and_clear();
+    log?;
+    let fitted = fitted?;
+    run.took("train", fitted.seconds)?;
+    let model = fitted.model.valid();
+    run.write("encoder.safetensors", &saved.to_safetensors(&model))?;
+    let losses: Vec<f64> = fitted.epochs.iter().map(|epoch| epoch.loss).collect();
+    if let Some(last) = losses.last() {
+        println!("encoder: {} epochs, loss {last:.4} per hidden node", losses.len());
+    }
+    Ok((model, fitted.graphs as f64 / fitted.seconds.max(f64::MIN_POSITIVE), losses))
+}
+
+fn write(run: &Run, values: &[f32], n_rows: usize) -> Result<()> {
+    let path = run.path("embeddings.safetensors");
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let width = values.len() / n_rows.max(1);
+    let mut matrix = MatrixFile::safetensors(BufWriter::new(file), "embeddings", n_rows, width)?;
+    matrix.write(values)?;
+    matrix.finish()?;
+    Ok(())
+}

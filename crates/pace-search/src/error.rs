@@ -63,6 +63,14 @@ pub enum Error {
         /// The last jitter tried, relative to the signal variance.
         jitter: f64,
     },
+    /// A training whose loss ran away.
+    #[error("the network diverges at step {step} of {n_steps}; lower the learning rate")]
+    Diverged {
+        /// Step, counted from 1.
+        step: usize,
+        /// Steps planned.
+        n_steps: usize,
+    },
     /// A graph that the oracle cannot score.
     #[error("graph {graph}: {reason}")]
     Graph {

@@ -1,8 +1,9 @@
 //! Surrogates, oracles and Bayesian optimisation over directed acyclic graphs.
 //!
-//! Vectors of graphs come in as a [`Matrix`]; a [`surrogate`] is fitted to them and their scores; an [`oracle`] says how good
-//! a graph really is.
+//! Vectors of graphs come in as a [`Matrix`]; a [`surrogate`] is fitted to them and their scores; an [`acquisition`] says
+//! from its belief what to evaluate next; an [`oracle`] says how good a graph really is.
 
+pub mod acquisition;
 mod error;
 pub mod oracle;
 pub mod surrogate;

@@ -1,7 +1,7 @@
 //! The surrogate joint: a cheap guess of the oracle, with its uncertainty.
 //!
 //! A config is fitted to vectors and their scores and becomes a [`Surrogate`]; whatever uses one sees only its
-//! [`Posterior`]. Gaussian processes here have a zero mean: standardise the scores first.
+//! [`Posterior`]. Gaussian processes here have a zero mean: standardise the scores first; [`Dngo`] does so by itself.
 //!
 //! ```
 //! use pace_search::Matrix;
@@ -14,7 +14,7 @@
 //! # Ok::<(), pace_search::Error>(())
 //! ```
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -22,6 +22,9 @@ use crate::error::Error;
 mod bound;
 mod check;
 mod dense;
+mod dngo;
+mod fantasy;
+mod gradient;
 mod init;
 mod kernel;
 mod lbfgs;
@@ -34,10 +37,14 @@ mod shards;
 mod sparse_gp;
 
 pub use bound::{Bound, Evaluation, Hyperparameters};
+pub use dngo::{BayesianRegression, Dngo, DngoConfig, Evidence, Loss};
 pub use init::{InducingInit, LengthScaleInit};
 pub use kernel::Kernel;
 pub use published::{PublishedEnergy, PublishedGp, PublishedGpConfig, PublishedParameters};
 pub use sparse_gp::{Metric, SparseGp, SparseGpConfig};
+
+/// Rows that are converted to double precision at a time.
+const F32_BLOCK: usize = 16_384;
 
 /// What a surrogate believes about the score of some vectors.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +67,46 @@ pub trait Surrogate: Send + Sync {
     /// # Panics
     /// If D differs.
     fn predict(&self, x: MatRef<'_, f64>) -> Posterior;
+
+    /// As [`predict`](Self::predict), for vectors in single precision: a large pool need not be copied as a whole.
+    fn predict_f32(&self, x: MatRef<'_, f32>) -> Posterior {
+        let mut whole = Posterior { mean: Vec::new(), variance: Vec::new(), noise: 0.0 };
+        // At least one block, for the noise.
+        for start in (0..x.nrows().max(1)).step_by(F32_BLOCK) {
+            let n = F32_BLOCK.min(x.nrows() - start);
+            let part = self.predict(Mat::from_fn(n, x.ncols(), |i, d| f64::from(x[(start + i, d)])).as_ref());
+            whole.mean.extend(part.mean);
+            whole.variance.extend(part.variance);
+            whole.noise = part.noise;
+        }
+        whole
+    }
+
+    /// The belief after also having observed the rows of `x` [n, D], with values equal to their expected scores
+    /// (the "kriging believer" of Ginsbourger, Le Riche & Carraro 2010): the mean stays, the variance shrinks. Serves to
+    /// propose several vectors at once that do not all ask the same.
+    ///
+    /// # Panics
+    /// If D differs from that of the fit.
+    fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate>;
+
+    /// The belief about x [D] and how it changes with x; nothing where a surrogate cannot tell.
+    fn gradient(&self, _x: &[f64]) -> Option<PosteriorGradient> {
+        None
+    }
+}
+
+/// The belief about one vector, with its derivatives by the vector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PosteriorGradient {
+    /// Expected score.
+    pub mean: f64,
+    /// Variance of the noise-free score.
+    pub variance: f64,
+    /// Derivative of the mean [D].
+    pub by_mean: Vec<f64>,
+    /// Derivative of the variance [D].
+    pub by_variance: Vec<f64>,
 }
 
 /// How far a fit has come.
@@ -82,6 +129,8 @@ pub enum SurrogateConfig {
     SparseGp(SparseGpConfig),
     /// The sparse Gaussian process of the published results.
     PublishedGp(PublishedGpConfig),
+    /// Bayesian linear regression on the last layer of a network.
+    Dngo(DngoConfig),
 }
 
 impl SurrogateConfig {
@@ -96,6 +145,7 @@ impl SurrogateConfig {
         Ok(match self {
             SurrogateConfig::SparseGp(config) => Box::new(config.fit_with(x, y, seed, progress)?),
             SurrogateConfig::PublishedGp(config) => Box::new(config.fit_with(x, y, seed, progress)?),
+            SurrogateConfig::Dngo(config) => Box::new(config.fit_with(x, y, seed, progress)?),
         })
     }
 }

@@ -6,6 +6,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::Posterior;
 use super::dense::dot;
+use super::fantasy::Fantasies;
 use super::kernel::{Kernel, Scaled};
 use super::shards::BLOCK;
 
@@ -25,12 +26,33 @@ pub(crate) struct KernelPosterior {
     pub(crate) weights: Vec<f64>,
     /// [M, M]
     pub(crate) shrink: Mat<f64>,
+    /// What was believed in addition.
+    pub(crate) fantasies: Option<Fantasies>,
+}
+
+impl KernelPosterior {
+    /// D
+    pub(crate) fn n_dims(&self) -> usize {
+        self.map.as_ref().map_or(self.inverse_lengths.len(), Mat::ncols)
+    }
+
+    /// Rows of x [n, D], mapped and in units of the length-scales.
+    pub(crate) fn points(&self, x: MatRef<'_, f64>) -> Scaled {
+        Scaled::mapped(x, 0..x.nrows(), self.map.as_ref(), &self.inverse_lengths)
+    }
+
+    /// k(z_j, x_i) [M, n].
+    pub(crate) fn cross(&self, points: &Scaled) -> Mat<f64> {
+        let mut cross = Mat::zeros(self.inducing.len(), points.len());
+        self.inducing.covariance(points, self.kernel, self.variance, cross.as_mut());
+        cross
+    }
 }
 
 /// The posterior at rows of x [N, D]; rounding may leave a variance a little below 0.
 pub(crate) fn predict(posterior: &KernelPosterior, x: MatRef<'_, f64>) -> Posterior {
     let m = posterior.inducing.len();
-    let n_dims = posterior.map.as_ref().map_or(posterior.inverse_lengths.len(), Mat::ncols);
+    let n_dims = posterior.n_dims();
     assert_eq!(x.ncols(), n_dims, "{} columns, but the fit saw {n_dims}", x.ncols());
     let block = |index: usize| {
         let (start, end) = (index * BLOCK, ((index + 1) * BLOCK).min(x.nrows()));
@@ -39,9 +61,11 @@ pub(crate) fn predict(posterior: &KernelPosterior, x: MatRef<'_, f64>) -> Poster
         let (kernel, variance) = (posterior.kernel, posterior.variance);
         posterior.inducing.covariance(&points, kernel, variance, cross.as_mut());
         matmul(&mut shrunk, Accum::Replace, &posterior.shrink, &cross, 1.0, Par::Seq);
+        let gains = posterior.fantasies.as_ref().map(|fantasies| fantasies.gains(posterior, &points, &cross));
         let one = |i| {
             let k: &[f64] = cross.col_as_slice(i);
-            (dot(k, &posterior.weights), variance - dot(k, shrunk.col_as_slice(i)))
+            let gain = gains.as_ref().map_or(0.0, |gains| gains[i]);
+            (dot(k, &posterior.weights), variance - dot(k, shrunk.col_as_slice(i)) - gain)
         };
         (0..end - start).map(one).collect::<Vec<(f64, f64)>>()
     };

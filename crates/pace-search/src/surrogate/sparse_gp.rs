@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::bound::{Bound, Hyperparameters, Problem};
 use super::check::check_data;
 use super::dense::dot;
+use super::gradient::gradient;
 use super::init::{self, InducingInit, LengthScaleInit, Units};
 use super::kernel::Kernel;
 use super::lbfgs::Lbfgs;
 use super::pool::Pool;
 use super::predict::{KernelPosterior, predict};
-use super::{Posterior, Progress, Surrogate};
+use super::{Posterior, PosteriorGradient, Progress, Surrogate};
 use crate::error::Error;
 
 /// The noise starts at this share of the variance of y.
@@ -272,5 +273,20 @@ impl Surrogate for SparseGp {
         posterior.mean.iter_mut().for_each(|mean| *mean += self.offset);
         posterior.variance.iter_mut().for_each(|variance| *variance = variance.max(0.0));
         posterior
+    }
+
+    fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate> {
+        let posterior = self.posterior.fantasise(self.units.apply(x).as_ref());
+        Box::new(SparseGp { posterior, ..self.clone() })
+    }
+
+    fn gradient(&self, x: &[f64]) -> Option<PosteriorGradient> {
+        let row = self.units.apply(MatRef::from_row_major_slice(x, 1, x.len()));
+        let mut gradient = gradient(&self.posterior, row.as_ref());
+        gradient.mean += self.offset;
+        for by in [&mut gradient.by_mean, &mut gradient.by_variance] {
+            by.iter_mut().zip(&self.units.scale).for_each(|(by, scale)| *by /= scale);
+        }
+        Some(gradient)
     }
 }

@@ -1,5 +1,8 @@
 //! Integration tests of pace-search, one binary.
 
+mod acquisition;
+mod dngo;
+mod fantasy;
 mod oracle_asia;
 mod oracle_bic;
 mod oracle_exact;

@@ -85,7 +85,7 @@ impl Prior {
     pub(crate) fn with(self, solved: Solved) -> KernelPosterior {
         let Prior { kernel, map, inverse_lengths, variance, noise, inducing, .. } = self;
         let Solved { beta: weights, shrink, .. } = solved;
-        KernelPosterior { kernel, map, inverse_lengths, variance, noise, inducing, weights, shrink }
+        KernelPosterior { kernel, map, inverse_lengths, variance, noise, inducing, weights, shrink, fantasies: None }
     }
 
     pub(super) fn recycle(self, pool: &Pool) {

@@ -12,10 +12,11 @@ use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::check::check_data;
+use super::gradient::gradient;
 use super::init;
 use super::pool::Pool;
 use super::predict::{KernelPosterior, predict};
-use super::{Posterior, Progress, Surrogate};
+use super::{Posterior, PosteriorGradient, Progress, Surrogate};
 use crate::error::Error;
 use adam::Adam;
 use energy::energy;
@@ -173,5 +174,13 @@ impl Surrogate for PublishedGp {
         // The published code takes the absolute value, where ours elsewhere takes 0.
         posterior.variance.iter_mut().for_each(|variance| *variance = variance.abs());
         posterior
+    }
+
+    fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate> {
+        Box::new(PublishedGp { params: self.params.clone(), posterior: self.posterior.fantasise(x) })
+    }
+
+    fn gradient(&self, x: &[f64]) -> Option<PosteriorGradient> {
+        Some(gradient(&self.posterior, MatRef::from_row_major_slice(x, 1, x.len())))
     }
 }

@@ -94,6 +94,16 @@ impl State {
 
     pub(super) fn into_posterior(self, weights: Vec<f64>, shrink: Mat<f64>) -> KernelPosterior {
         let State { inverse_lengths, inducing, variance, noise, .. } = self;
-        KernelPosterior { kernel: Kernel::Rbf, map: None, inverse_lengths, variance, noise, inducing, weights, shrink }
+        KernelPosterior {
+            kernel: Kernel::Rbf,
+            map: None,
+            inverse_lengths,
+            variance,
+            noise,
+            inducing,
+            weights,
+            shrink,
+            fantasies: None,
+        }
     }
 }

@@ -1,0 +1,27 @@
+//! [`ExpectedImprovement`]: how much better than the best so far, on average.
+
+use serde::{Deserialize, Serialize};
+
+use super::normal::improvement;
+use super::{Acquisition, by_mean_and_deviation};
+use crate::surrogate::Posterior;
+
+/// The expected improvement over best + xi (Mockus 1975; Jones, Schonlau & Welch 1998).
+///
+/// ```text
+/// E max(f - best - xi, 0) = sd (u cdf(u) + pdf(u)),   u = (mean - best - xi) / sd
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExpectedImprovement {
+    /// An improvement below this counts for nothing; 0 or more.
+    pub xi: f64,
+}
+
+impl Acquisition for ExpectedImprovement {
+    fn score(&self, posterior: &Posterior, best: f64) -> Vec<f64> {
+        by_mean_and_deviation(posterior, |mean, sd| {
+            let gap = mean - best - self.xi;
+            if sd > 0.0 { sd * improvement(gap / sd) } else { gap.max(0.0) }
+        })
+    }
+}

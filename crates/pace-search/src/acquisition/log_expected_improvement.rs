@@ -1,0 +1,28 @@
+//! [`LogExpectedImprovement`]: the logarithm of the expected improvement.
+
+use serde::{Deserialize, Serialize};
+
+use super::normal::log_improvement;
+use super::{Acquisition, by_mean_and_deviation};
+use crate::surrogate::Posterior;
+
+/// log of [`ExpectedImprovement`](super::ExpectedImprovement): the same order, but it does not run out of numbers where
+/// every candidate is expected to be far worse than the best (Ament et al. 2023).
+///
+/// ```text
+/// log sd + log(u cdf(u) + pdf(u)),   u = (mean - best - xi) / sd
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LogExpectedImprovement {
+    /// An improvement below this counts for nothing; 0 or more.
+    pub xi: f64,
+}
+
+impl Acquisition for LogExpectedImprovement {
+    fn score(&self, posterior: &Posterior, best: f64) -> Vec<f64> {
+        by_mean_and_deviation(posterior, |mean, sd| {
+            let gap = mean - best - self.xi;
+            if sd > 0.0 { sd.ln() + log_improvement(gap / sd) } else { gap.max(0.0).ln() }
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! [`Loss`]: what the network is trained on.
+
+use serde::{Deserialize, Serialize};
+
+/// What the network is trained on; the regression on its basis sees the scores in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// mean_i (f_i - y_i)^2.
+    Squared,
+    /// Mean of log(1 + exp(f_j - f_i)) over pairs with y_i > y_j: the order is all that counts (Burges et al. 2005).
+    Ranking,
+}
+
+impl Loss {
+    /// Writes the derivative by each output, and returns the loss. Slices have one length.
+    pub(super) fn derivative(self, outputs: &[f32], targets: &[f32], by_output: &mut [f32]) -> f32 {
+        match self {
+            Loss::Squared => squared(outputs, targets, by_output),
+            Loss::Ranking => ranking(outputs, targets, by_output),
+        }
+    }
+}
+
+fn squared(outputs: &[f32], targets: &[f32], by_output: &mut [f32]) -> f32 {
+    let n = outputs.len() as f32;
+    let mut sum = 0.0;
+    for ((f, y), by) in outputs.iter().zip(targets).zip(by_output) {
+        *by = 2.0 * (f - y) / n;
+        sum += (f - y) * (f - y);
+    }
+    sum / n
+}
+
+fn ranking(outputs: &[f32], targets: &[f32], by_output: &mut [f32]) -> f32 {
+    by_output.fill(0.0);
+    let (mut sum, mut n_pairs) = (0.0, 0.0);
+    for i in 0..outputs.len() {
+        for j in (0..outputs.len()).filter(|&j| targets[i] > targets[j]) {
+            let gap = outputs[i] - outputs[j];
+            // exp of a non-positive number cannot overflow.
+            let decay = (-gap.abs()).exp();
+            sum += decay.ln_1p() + (-gap).max(0.0);
+            n_pairs += 1.0;
+            let slope = if gap > 0.0 { decay } else { 1.0 } / (1.0 + decay);
+            by_output[i] -= slope;
+            by_output[j] += slope;
+        }
+    }
+    // Without a pair all derivatives are zero already.
+    let n_pairs = f32::max(n_pairs, 1.0);
+    by_output.iter_mut().for_each(|by| *by /= n_pairs);
+    sum / n_pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Loss;
+
+    #[test]
+    fn derivatives_are_those_of_finite_differences() {
+        let (outputs, targets) = ([0.3, -1.1, 0.8, 0.2], [1.0, 0.5, 0.5, -2.0]);
+        for loss in [Loss::Squared, Loss::Ranking] {
+            let mut ours = [0.0; 4];
+            loss.derivative(&outputs, &targets, &mut ours);
+            for (i, ours) in ours.into_iter().enumerate() {
+                let value = |by: f32| {
+                    let mut moved = outputs;
+                    moved[i] += by;
+                    loss.derivative(&moved, &targets, &mut [0.0; 4])
+                };
+                let numeric = (value(1e-2) - value(-1e-2)) / 2e-2;
+                assert!((ours - numeric).abs() < 1e-3, "{loss:?} {i}: {ours}, by differences {numeric}");
+            }
+        }
+        let mut none = [f32::NAN; 2];
+        assert_eq!((Loss::Ranking.derivative(&[1.0, 2.0], &[3.0, 3.0], &mut none), none), (0.0, [0.0; 2]));
+    }
+}

@@ -1,0 +1,93 @@
+//! Training of one network: Adam on mini-batches.
+
+use faer::MatRef;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::DngoConfig;
+use super::network::{Network, Trace};
+use crate::error::Error;
+
+const DECAY_1: f32 = 0.9;
+const DECAY_2: f32 = 0.999;
+const EPSILON: f32 = 1e-8;
+
+/// A network fitted to points x [D, N], one per column, and targets y [N].
+///
+/// Each epoch takes the rows in a new random order; those that do not fill a batch wait for the next one.
+pub(super) fn train(
+    config: &DngoConfig,
+    x: MatRef<'_, f32>,
+    y: &[f32],
+    rng: &mut ChaCha8Rng,
+) -> Result<Network, Error> {
+    let mut sizes = vec![config.width; config.depth + 2];
+    sizes[0] = x.nrows();
+    sizes[config.depth + 1] = 1;
+    let mut network = Network::random(sizes, rng);
+    let batch = config.batch.unwrap_or(y.len()).min(y.len());
+    let mut trace = Trace::new(&network, batch);
+    let (mut gradient, mut targets) = (vec![0.0; network.n_parameters()], vec![0.0; batch]);
+    let (mut outputs, mut by_output) = (vec![0.0; batch], vec![0.0; batch]);
+    let mut adam = Adam::new(network.n_parameters());
+    let mut order: Vec<usize> = (0..y.len()).collect();
+    let n_steps = config.epochs * (y.len() / batch);
+    let mut step = 0;
+    for _ in 0..config.epochs {
+        // All rows at once have no order.
+        if batch < y.len() {
+            order.shuffle(rng);
+        }
+        for rows in order.chunks_exact(batch) {
+            for (i, &row) in rows.iter().enumerate() {
+                trace.input().col_mut(i).copy_from(x.col(row));
+                targets[i] = y[row];
+            }
+            network.forward(&mut trace);
+            outputs.iter_mut().zip(trace.output().row(0).iter()).for_each(|(output, f)| *output = *f);
+            let loss = config.loss.derivative(&outputs, &targets, &mut by_output);
+            step += 1;
+            if !loss.is_finite() {
+                return Err(Error::Diverged { step, n_steps });
+            }
+            trace.output_error().row_mut(0).iter_mut().zip(&by_output).for_each(|(error, by)| *error = *by);
+            network.backward(&mut trace, &mut gradient);
+            let done = (step - 1) as f64 / n_steps as f64;
+            let share = if config.cosine_decay { 0.5 * (1.0 + (std::f64::consts::PI * done).cos()) } else { 1.0 };
+            adam.step(network.parameters_mut(), &gradient, (config.learning_rate * share) as f32, config.weight_decay);
+        }
+    }
+    Ok(network)
+}
+
+/// Adam with decoupled weight decay (Kingma & Ba 2015; Loshchilov & Hutter 2019).
+struct Adam {
+    first: Vec<f32>,
+    second: Vec<f32>,
+    n_steps: i32,
+}
+
+impl Adam {
+    fn new(n_parameters: usize) -> Adam {
+        Adam { first: vec![0.0; n_parameters], second: vec![0.0; n_parameters], n_steps: 0 }
+    }
+
+    fn step(&mut self, parameters: &mut [f32], gradient: &[f32], rate: f32, weight_decay: f64) {
+        self.n_steps += 1;
+        let unbias_1 = 1.0 / (1.0 - DECAY_1.powi(self.n_steps));
+        let unbias_2 = 1.0 / (1.0 - DECAY_2.powi(self.n_steps));
+        let keep = 1.0 - rate * weight_decay as f32;
+        let moments = self.first.iter_mut().zip(&mut self.second);
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for ((parameter, &g), (first, second)) in parameters.iter_mut().zip(gradient).zip(moments) {
+                    *first = DECAY_1 * *first + (1.0 - DECAY_1) * g;
+                    *second = DECAY_2 * *second + (1.0 - DECAY_2) * g * g;
+                    let direction = *first * unbias_1 / ((*second * unbias_2).sqrt() + EPSILON);
+                    *parameter = keep * *parameter - rate * direction;
+                }
+            },
+        );
+    }
+}

@@ -114,4 +114,65 @@ pub enum Error {
         /// Graphs wanted.
         wanted: usize,
     },
+    /// A file that could not be read or written.
+    #[error("{path}: {reason}; check the path, the permissions and the free space")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system said.
+        #[source]
+        reason: std::io::Error,
+    },
+    /// A journal with a line that cannot be followed.
+    #[error("{path}, line {line}: {reason}")]
+    Journal {
+        /// The file.
+        path: String,
+        /// Line, counted from 1 (the header).
+        line: usize,
+        /// What is wrong there, and what to do.
+        reason: String,
+    },
+    /// A journal of another search.
+    #[error("{path} is the journal of another search: its {field} is {found}, not {wanted}; take another file")]
+    JournalHeader {
+        /// The file.
+        path: String,
+        /// Which field of the header differs.
+        field: &'static str,
+        /// What the file says.
+        found: String,
+        /// What was asked for.
+        wanted: String,
+    },
+    /// A journal that another process is searching with.
+    #[error("{path} belongs to a search that is still running; stop that one, or join the journal to answer only")]
+    JournalBusy {
+        /// The file.
+        path: String,
+    },
+    /// An answer that cannot be taken.
+    #[error("the answer to query {id} cannot be taken: {reason}")]
+    Answer {
+        /// The query.
+        id: usize,
+        /// Why not, and what to do.
+        reason: String,
+    },
+    /// A candidate that does not live in the space at hand.
+    #[error("candidate {dag} has {missing}; search it in the space it came from")]
+    Stranger {
+        /// The graph, as text.
+        dag: String,
+        /// What the space needs and the candidate lacks.
+        missing: &'static str,
+    },
+    /// A strategy without something it works with.
+    #[error("{strategy} needs {missing}; give it one, or choose another strategy")]
+    Unequipped {
+        /// Name of the strategy.
+        strategy: &'static str,
+        /// What is missing.
+        missing: &'static str,
+    },
 }

@@ -1,0 +1,227 @@
+//! [`Journal`]: the history of a search in an append-only file that survives a crash, and that anybody can answer.
+//!
+//! A text file, one JSON object per line. The header says which search it is; then come queries and answers:
+//!
+//! ```text
+//! {"pace_journal":1,"search":"evolution","seed":7,"config":{"population":50,"tournament":10}}
+//! {"ask":0,"round":0,"left":1,"by":"random","graph":"0 2 3 1 : 0>1 1>2 2>3","place":17}
+//! {"ask":1,"round":0,"left":0,"by":"random","graph":"0 3 3 1 : 0>1 1>2 0>2 2>3","vector":[0.25,-1.5]}
+//! {"tell":1,"score":0.93}
+//! {"tell":0,"failed":"out of memory"}
+//! ```
+//!
+//! - `ask`: a query. Numbers count up from 0. A round is a batch of lines with `left` counting down to 0; it holds only once
+//!   that last line is there, so a round that a crash cut short was never asked and its numbers are given again. `graph` is
+//!   the text form of a [`Dag`](pace_graph::Dag); `place` and `vector` say where it stands in its space, if it does.
+//! - `tell`: an answer, in any order: `score` (higher is better), or `failed` with a reason. A score of `null` or `NaN` is a
+//!   failure. More keys are allowed. The same answer twice is one; two different ones are an error.
+//!
+//! To answer from any language, read the file, and append one line per answer with a single write:
+//!
+//! ```text
+//! echo '{"tell": 7, "score": 0.93}' >> search.jsonl
+//! ```
+//!
+//! Every batch is on the disk before [`Journal::ask`] and [`Journal::tell`] return. A last line that a crash left unfinished
+//! is cut off; a broken line elsewhere is an error that names it. One process at a time may ask (the file is locked); others
+//! [`join`](Journal::join).
+//!
+//! ```
+//! use pace_search::{Candidate, Header, Journal, Origin, Outcome};
+//! let mut journal = Journal::in_memory(Header::new("mine", 0, serde_json::json!({})));
+//! journal.ask(vec![Candidate::new("0 1 : 0>1".parse()?, Origin::Random)])?;
+//! journal.tell(&[(0, Outcome::of(0.5))])?;
+//! assert_eq!(journal.history().best().map(|(entry, score)| (entry.id, score)), Some((0, 0.5)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::candidate::Candidate;
+use crate::error::Error;
+use crate::history::{History, Outcome};
+
+mod line;
+mod tape;
+
+use line::Line;
+use tape::Tape;
+
+/// Version of the file format.
+const FORMAT: u32 = 1;
+
+/// Which search a journal belongs to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the format.
+    #[serde(rename = "pace_journal")]
+    pub format: u32,
+    /// Name of the search.
+    pub search: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Everything else that decides what is asked.
+    pub config: Value,
+}
+
+impl Header {
+    /// A header of the current format.
+    pub fn new(search: &str, seed: u64, config: Value) -> Header {
+        Header { format: FORMAT, search: search.to_owned(), seed, config }
+    }
+
+    /// The first field in which a file differs from what is wanted.
+    fn difference(&self, wanted: &Header) -> Option<(&'static str, String, String)> {
+        let fields = [
+            ("format", self.format.to_string(), wanted.format.to_string()),
+            ("search", format!("'{}'", self.search), format!("'{}'", wanted.search)),
+            ("seed", self.seed.to_string(), wanted.seed.to_string()),
+            ("config", self.config.to_string(), wanted.config.to_string()),
+        ];
+        fields.into_iter().find(|(_, found, wanted)| found != wanted)
+    }
+}
+
+/// A [`History`] that is written down as it grows.
+#[derive(Debug)]
+pub struct Journal {
+    header: Header,
+    history: History,
+    /// A round whose last line has not been seen.
+    staged: Vec<Candidate>,
+    tape: Option<Tape>,
+    may_ask: bool,
+}
+
+impl Journal {
+    /// A journal without a file, for searches that are over in a moment.
+    pub fn in_memory(header: Header) -> Journal {
+        Journal { header, history: History::default(), staged: Vec::new(), tape: None, may_ask: true }
+    }
+
+    /// Opens the journal of a search, or begins it if there is no file. The journal of another search is an error.
+    pub fn open(path: &Path, header: Header) -> Result<Journal, Error> {
+        let text = serde_json::to_string(&header).expect("a header is plain data");
+        let tape = Tape::open(path, &text)?;
+        let mut journal = Journal { tape: Some(tape), ..Journal::in_memory(header) };
+        journal.read_header(true)?;
+        journal.poll()?;
+        Ok(journal)
+    }
+
+    /// Opens the journal of whatever search it is, to read and to answer only.
+    pub fn join(path: &Path) -> Result<Journal, Error> {
+        let header = Header::new("", 0, Value::Null);
+        let mut journal = Journal { tape: Some(Tape::join(path)?), may_ask: false, ..Journal::in_memory(header) };
+        journal.read_header(false)?;
+        journal.poll()?;
+        Ok(journal)
+    }
+
+    /// Which search this is.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What was asked and answered, as far as it was read.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Asks a round. When this returns, it is on the disk: no evaluator can have seen a query that a crash forgets.
+    ///
+    /// # Panics
+    /// If this journal was joined, which leaves asking to another process.
+    pub fn ask(&mut self, candidates: Vec<Candidate>) -> Result<(), Error> {
+        assert!(self.may_ask, "a joined journal only answers");
+        if self.tape.is_none() {
+            self.history.ask(candidates);
+            return Ok(());
+        }
+        self.poll()?;
+        let (first, round, n) = (self.history.n_asked(), self.history.n_rounds(), candidates.len());
+        let numbered = candidates.iter().enumerate();
+        let lines = numbered.map(|(index, candidate)| line::ask(candidate, first + index, round, n - 1 - index));
+        self.append(lines.collect())
+    }
+
+    /// Answers queries. When this returns, the answers are on the disk.
+    pub fn tell(&mut self, answers: &[(usize, Outcome)]) -> Result<(), Error> {
+        self.poll()?;
+        let answers: Vec<(usize, Outcome)> =
+            answers.iter().map(|(id, outcome)| (*id, outcome.clone().checked())).collect();
+        // Checked before anything is written: what is on the disk cannot be taken back.
+        for (index, (id, outcome)) in answers.iter().enumerate() {
+            self.history.check(*id, outcome)?;
+            if let Some((_, other)) = answers[..index].iter().find(|(known, other)| known == id && other != outcome) {
+                return Err(Error::contradiction(*id, other, outcome));
+            }
+        }
+        if self.tape.is_none() {
+            return answers.into_iter().try_for_each(|(id, outcome)| self.history.tell(id, outcome));
+        }
+        self.append(answers.iter().map(|(id, outcome)| line::tell(*id, outcome)).collect())
+    }
+
+    /// Reads what others have appended since; whether there was anything.
+    pub fn poll(&mut self) -> Result<bool, Error> {
+        let Some(tape) = &mut self.tape else { return Ok(false) };
+        let lines = tape.read_on()?;
+        let (path, first, n) = (tape.path(), tape.n_lines() - lines.len(), lines.len());
+        for (index, text) in lines.into_iter().enumerate() {
+            let broken = |reason| Error::Journal { path: path.clone(), line: first + index + 1, reason };
+            match line::parse(&text).map_err(broken)? {
+                Line::Blank => {}
+                Line::Tell { id, outcome } => {
+                    self.history.tell(id, outcome).map_err(|error| broken(error.to_string()))?;
+                }
+                Line::Ask { id, left, candidate } => self.stage(id, left, *candidate).map_err(broken)?,
+            }
+        }
+        Ok(n > 0)
+    }
+
+    fn stage(&mut self, id: usize, left: usize, candidate: Candidate) -> Result<(), String> {
+        let n_asked = self.history.n_asked();
+        if id == n_asked {
+            // A round begun again after a crash in the middle of writing it.
+            self.staged.clear();
+        }
+        if id != n_asked + self.staged.len() {
+            let wanted = n_asked + self.staged.len();
+            return Err(format!("query {id} where query {wanted} should come; restore the file from a copy"));
+        }
+        self.staged.push(candidate);
+        if left == 0 {
+            self.history.ask(self.staged.drain(..));
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, lines: Vec<String>) -> Result<(), Error> {
+        if let Some(tape) = &mut self.tape {
+            tape.append(&lines)?;
+        }
+        // Read back like anybody's lines: memory and file cannot differ.
+        self.poll().map(drop)
+    }
+
+    fn read_header(&mut self, compare: bool) -> Result<(), Error> {
+        let tape = self.tape.as_mut().expect("only journals with a file have a header to read");
+        let (path, text) = (tape.path(), tape.read_first()?);
+        let found: Header = serde_json::from_str(&text).map_err(|error| Error::Journal {
+            path: path.clone(),
+            line: 1,
+            reason: format!("this is not the header of a journal ({error}); take another file"),
+        })?;
+        let wanted = if compare { self.header.clone() } else { Header { format: FORMAT, ..found.clone() } };
+        if let Some((field, found, wanted)) = found.difference(&wanted) {
+            return Err(Error::JournalHeader { path, field, found, wanted });
+        }
+        self.header = found;
+        Ok(())
+    }
+}

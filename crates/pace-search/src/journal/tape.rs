@@ -1,0 +1,138 @@
+//! The file under a [`Journal`](super::Journal): whole lines in, whole lines out.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::Error;
+
+/// How long an unfinished last line may take before its writer counts as dead.
+const PATIENCE: Duration = Duration::from_millis(10);
+const N_WAITS: usize = 20;
+
+#[derive(Debug)]
+pub(super) struct Tape {
+    path: PathBuf,
+    file: File,
+    /// Bytes read, up to the end of a line.
+    read: u64,
+    n_lines: usize,
+}
+
+impl Tape {
+    /// Opens the file for the one process that asks, or begins it with `header`; cuts off an unfinished last line.
+    pub(super) fn open(path: &Path, header: &str) -> Result<Tape, Error> {
+        let mut tape = Tape::new(path, OpenOptions::new().read(true).append(true).create(true).open(path))?;
+        // A file system that knows no locks is no reason not to search.
+        if let Err(TryLockError::WouldBlock) = tape.file.try_lock() {
+            return Err(Error::JournalBusy { path: tape.path() });
+        }
+        let start = tape.unread()?;
+        if !start.contains(&b'\n') && header.as_bytes().starts_with(&start) {
+            // New, or killed while the header was written.
+            tape.cut(0)?;
+            tape.write(&format!("{header}\n"))?;
+            if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
+                // Keeps the name of the file; where folders cannot be synced, there is nothing to be done.
+                folder.sync_all().ok();
+            }
+        } else if start.contains(&b'\n') {
+            tape.mend(0)?;
+        }
+        Ok(tape)
+    }
+
+    pub(super) fn join(path: &Path) -> Result<Tape, Error> {
+        Tape::new(path, OpenOptions::new().read(true).append(true).open(path))
+    }
+
+    fn new(path: &Path, file: io::Result<File>) -> Result<Tape, Error> {
+        let path = path.to_owned();
+        match file {
+            Ok(file) => Ok(Tape { path, file, read: 0, n_lines: 0 }),
+            Err(reason) => Err(Error::Io { path: path.display().to_string(), reason }),
+        }
+    }
+
+    pub(super) fn path(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Lines read so far.
+    pub(super) fn n_lines(&self) -> usize {
+        self.n_lines
+    }
+
+    /// The header.
+    pub(super) fn read_first(&mut self) -> Result<String, Error> {
+        let unread = self.unread()?;
+        let end = unread.iter().position(|&byte| byte == b'\n').unwrap_or(unread.len());
+        self.read = (end + 1).min(unread.len()) as u64;
+        self.n_lines = 1;
+        Ok(String::from_utf8_lossy(&unread[..end]).into_owned())
+    }
+
+    /// Whole lines that were not read yet. An unfinished last one waits.
+    pub(super) fn read_on(&mut self) -> Result<Vec<Vec<u8>>, Error> {
+        let unread = self.unread()?;
+        let Some(end) = unread.iter().rposition(|&byte| byte == b'\n') else { return Ok(Vec::new()) };
+        let lines: Vec<Vec<u8>> = unread[..end].split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+        self.read += end as u64 + 1;
+        self.n_lines += lines.len();
+        Ok(lines)
+    }
+
+    /// Appends lines in one write and waits until they are on the disk.
+    pub(super) fn append(&mut self, lines: &[String]) -> Result<(), Error> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.mend(N_WAITS)?;
+        self.write(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+    }
+
+    /// Sees to it that the file ends with a line: an unfinished one is cut off, once its writer had time to finish it.
+    fn mend(&mut self, n_waits: usize) -> Result<(), Error> {
+        for wait in 0..=n_waits {
+            let unread = self.unread()?;
+            let whole = unread.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+            let last = &unread[whole..];
+            if last.is_empty() {
+                return Ok(());
+            }
+            if super::line::parse(last).is_ok() {
+                // Only the line break is missing, as after `echo -n`.
+                return self.write("\n");
+            }
+            if wait == n_waits {
+                self.cut(self.read + whole as u64)?;
+            } else {
+                std::thread::sleep(PATIENCE);
+            }
+        }
+        Ok(())
+    }
+
+    fn unread(&mut self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        let start = SeekFrom::Start(self.read);
+        let result = self.file.seek(start).and_then(|_| self.file.read_to_end(&mut bytes));
+        result.map_err(|reason| self.failure(reason))?;
+        Ok(bytes)
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Error> {
+        let result = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        result.map_err(|reason| self.failure(reason))
+    }
+
+    fn cut(&mut self, length: u64) -> Result<(), Error> {
+        let result = self.file.set_len(length).and_then(|()| self.file.sync_data());
+        result.map_err(|reason| self.failure(reason))
+    }
+
+    fn failure(&self, reason: io::Error) -> Error {
+        Error::Io { path: self.path(), reason }
+    }
+}

@@ -1,0 +1,73 @@
+//! [`Graphs`]: the graphs behind the rows of a pool.
+
+use std::collections::HashMap;
+
+use pace_graph::Dag;
+use pace_graph::enumerate::Nas101Space;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::candidate::Key;
+
+/// Graphs by number, and numbers by graph.
+pub trait Graphs: Sync {
+    /// How many.
+    fn n_graphs(&self) -> usize;
+
+    /// The graph of a row.
+    fn dag(&self, place: usize) -> Dag;
+
+    /// The row of a graph under any numbering of its nodes, if it has one.
+    fn place(&self, dag: &Dag) -> Option<usize>;
+}
+
+impl Graphs for Nas101Space {
+    fn n_graphs(&self) -> usize {
+        self.len()
+    }
+
+    fn dag(&self, place: usize) -> Dag {
+        self.cell(place)
+    }
+
+    fn place(&self, dag: &Dag) -> Option<usize> {
+        self.index_of(dag)
+    }
+}
+
+/// A list of graphs, with an index by isomorphism class.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    dags: Vec<Dag>,
+    places: HashMap<Key, usize>,
+}
+
+impl Listed {
+    /// Indexes the list; of isomorphic graphs the first is found.
+    pub fn new(dags: Vec<Dag>) -> Listed {
+        let keys: Vec<Key> = dags.par_iter().map(Key::of).collect();
+        let mut places = HashMap::with_capacity(keys.len());
+        for (place, key) in keys.into_iter().enumerate() {
+            places.entry(key).or_insert(place);
+        }
+        Listed { dags, places }
+    }
+
+    /// The graphs, in order.
+    pub fn dags(&self) -> &[Dag] {
+        &self.dags
+    }
+}
+
+impl Graphs for Listed {
+    fn n_graphs(&self) -> usize {
+        self.dags.len()
+    }
+
+    fn dag(&self, place: usize) -> Dag {
+        self.dags[place].clone()
+    }
+
+    fn place(&self, dag: &Dag) -> Option<usize> {
+        self.places.get(&Key::of(dag)).copied()
+    }
+}

@@ -1,0 +1,77 @@
+//! The space joint: where candidates come from.
+//!
+//! A [`Space`] draws graphs and says which graphs belong to it; that is all that random search, evolution and local search
+//! need. An [`Embedded`] one also knows a vector for each of its candidates and can be searched by a [`Criterion`], such as
+//! an acquisition: [`Pool`] looks at every row of a matrix, [`Latent`] moves through the latent space of a VAE. [`Open`] is
+//! whatever a sampler draws from. None of them gives out what is [`Taken`].
+
+use faer::MatRef;
+use rand::Rng;
+
+use crate::Matrix;
+use crate::candidate::Candidate;
+use crate::error::Error;
+
+mod graphs;
+mod latent;
+mod mutate;
+mod open;
+mod pool;
+mod taken;
+
+pub use graphs::{Graphs, Listed};
+pub use latent::{Decode, Latent, LatentConfig};
+pub use mutate::Mutate;
+pub use open::Open;
+pub use pool::Pool;
+pub use taken::Taken;
+
+use pace_graph::Dag;
+
+/// A set of graphs to search.
+pub trait Space {
+    /// `n` different untried candidates at random; fewer if there are no more, or none was found in reasonable time.
+    fn sample(&self, n: usize, taken: &Taken<'_>, rng: &mut dyn Rng) -> Vec<Candidate>;
+
+    /// This graph as a candidate, tried or not; none if it lies outside.
+    fn admit(&self, dag: Dag) -> Option<Candidate>;
+}
+
+/// A space with a vector for every candidate.
+pub trait Embedded: Space {
+    /// The vectors of candidates of this space.
+    ///
+    /// # Shapes
+    /// [candidates, D]
+    fn vectors(&self, candidates: &[&Candidate]) -> Result<Matrix, Error>;
+
+    /// Up to `n` untried candidates, chosen one after the other by the highest score.
+    ///
+    /// After each choice the criterion imagines its outcome, so that a batch spreads out. `near` [K, D] are the vectors of
+    /// the best candidates so far, best first, for spaces that look around them.
+    fn propose(
+        &self,
+        n: usize,
+        taken: &Taken<'_>,
+        near: MatRef<'_, f64>,
+        criterion: &mut dyn Criterion,
+        rng: &mut dyn Rng,
+    ) -> Result<Vec<Candidate>, Error>;
+
+    /// The untried candidate closest to `vector` [D] by Euclidean distance, if the space can tell.
+    fn nearest(&self, vector: &[f64], taken: &Taken<'_>) -> Option<Candidate>;
+}
+
+/// How much one wants to try a vector.
+pub trait Criterion {
+    /// One number per row of x [N, D]; larger is better.
+    fn score(&self, x: MatRef<'_, f64>) -> Vec<f64>;
+
+    /// The same for vectors in single precision, as large pools hold them.
+    fn score_f32(&self, x: MatRef<'_, f32>) -> Vec<f64> {
+        self.score(Matrix::from_fn(x.nrows(), x.ncols(), |row, column| f64::from(x[(row, column)])).as_ref())
+    }
+
+    /// From now on, score as if `vector` [D] had been tried with the outcome one expects. Whether that changes anything.
+    fn imagine(&mut self, vector: &[f64]) -> bool;
+}

@@ -1,0 +1,56 @@
+//! [`Taken`]: what must not be proposed again.
+
+use std::collections::HashSet;
+
+use crate::candidate::{Candidate, Key};
+use crate::history::History;
+
+/// Everything in a history, answered or not, and what a batch has added to it.
+#[derive(Clone, Debug, Default)]
+pub struct Taken<'a> {
+    history: Option<&'a History>,
+    keys: HashSet<Key>,
+    places: HashSet<usize>,
+}
+
+impl<'a> Taken<'a> {
+    /// All that was asked.
+    pub fn by(history: &'a History) -> Taken<'a> {
+        Taken { history: Some(history), ..Taken::default() }
+    }
+
+    /// How many rows of a pool are taken at most.
+    pub fn len(&self) -> usize {
+        self.places.len() + self.history.map_or(0, History::n_asked)
+    }
+
+    /// Whether nothing is taken.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0 && self.keys.is_empty()
+    }
+
+    /// Takes a candidate, and its row in any case; false if it or an isomorphic one was taken before.
+    pub fn insert(&mut self, candidate: &Candidate) -> bool {
+        let key = candidate.key();
+        let known_place = candidate.place.is_some_and(|place| self.contains_place(place));
+        self.places.extend(candidate.place);
+        !known_place && !self.contains(&key) && self.keys.insert(key)
+    }
+
+    /// Takes candidates.
+    pub fn extend(&mut self, candidates: &[Candidate]) {
+        for candidate in candidates {
+            self.insert(candidate);
+        }
+    }
+
+    /// Whether a graph of this class is taken.
+    pub fn contains(&self, key: &Key) -> bool {
+        self.keys.contains(key) || self.history.is_some_and(|history| history.contains(key))
+    }
+
+    /// Whether a row of a pool is taken.
+    pub fn contains_place(&self, place: usize) -> bool {
+        self.places.contains(&place) || self.history.is_some_and(|history| history.contains_place(place))
+    }
+}

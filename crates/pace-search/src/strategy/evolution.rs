@@ -1,0 +1,96 @@
+//! [`Evolution`]: regularised evolution.
+
+use pace_graph::Dag;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+use super::{Strategy, round_rng};
+use crate::candidate::Candidate;
+use crate::error::Error;
+use crate::history::History;
+use crate::space::{Mutate, Space, Taken};
+
+/// Children drawn in vain before a random graph takes their place.
+const MAX_ATTEMPTS: usize = 200;
+
+/// How large the population and its tournaments are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvolutionConfig {
+    /// P: so many of the youngest with a score are alive.
+    pub population: usize,
+    /// S: the best of so many, drawn with replacement, is the parent.
+    pub tournament: usize,
+}
+
+impl Default for EvolutionConfig {
+    /// Sized for budgets of 100 to 500 queries. (NAS-Bench-101 uses 100 and 10 for thousands.)
+    fn default() -> EvolutionConfig {
+        EvolutionConfig { population: 30, tournament: 10 }
+    }
+}
+
+/// Aging evolution (Real, Aggarwal, Huang & Le 2019, algorithm 1): the population begins random; then each query is a
+/// mutation of the best of a random few, and the oldest dies.
+///
+/// The population is read from the history: the last P queries that have a score. Failed queries never live. Unlike in the
+/// paper no graph is asked twice: a child that is known is drawn again.
+pub struct Evolution<'a> {
+    config: EvolutionConfig,
+    space: &'a dyn Space,
+    mutate: &'a dyn Mutate,
+    seed: u64,
+}
+
+impl<'a> Evolution<'a> {
+    /// A search of this space by these mutations.
+    pub fn new(
+        config: EvolutionConfig,
+        space: &'a dyn Space,
+        mutate: &'a dyn Mutate,
+        seed: u64,
+    ) -> Result<Evolution<'a>, Error> {
+        for (name, value) in [("population", config.population), ("tournament", config.tournament)] {
+            if value == 0 {
+                return Err(Error::BadSetting { name, value: "0".to_owned(), range: "it is at least 1" });
+            }
+        }
+        Ok(Evolution { config, space, mutate, seed })
+    }
+
+    /// An untried child of the population.
+    fn child(&self, population: &[(&Dag, f64)], taken: &mut Taken<'_>, rng: &mut dyn Rng) -> Option<Candidate> {
+        for _ in 0..MAX_ATTEMPTS {
+            let drawn = (0..self.config.tournament).map(|_| population[rng.random_range(0..population.len())]);
+            let (parent, _) = drawn.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+            let child = self.space.admit(self.mutate.mutate(parent, rng));
+            if let Some(child) = child.filter(|child| taken.insert(child)) {
+                return Some(child);
+            }
+        }
+        None
+    }
+}
+
+impl Strategy for Evolution<'_> {
+    fn propose(&mut self, history: &History, n: usize) -> Result<Vec<Candidate>, Error> {
+        let mut rng = round_rng(self.seed, history);
+        let mut taken = Taken::by(history);
+        let youngest = history.scored().rev().take(self.config.population);
+        let population: Vec<(&Dag, f64)> = youngest.map(|(entry, score)| (&entry.candidate.dag, score)).collect();
+        let n_alive = history.scored().count() + history.pending().count();
+        let n_random = self.config.population.saturating_sub(n_alive).min(n);
+        let mut found = self.space.sample(n_random, &taken, &mut rng);
+        taken.extend(&found);
+        while found.len() < n && !population.is_empty() {
+            let child = self.child(&population, &mut taken, &mut rng);
+            let Some(next) = child.or_else(|| self.space.sample(1, &taken, &mut rng).pop()) else { break };
+            taken.insert(&next);
+            found.push(next);
+        }
+        if found.is_empty() {
+            // More are waiting for an answer than the population holds, and none has one.
+            found = self.space.sample(n, &taken, &mut rng);
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,26 @@
+//! [`RandomSearch`]: the baseline below all others.
+
+use super::{Strategy, round_rng};
+use crate::candidate::Candidate;
+use crate::error::Error;
+use crate::history::History;
+use crate::space::{Space, Taken};
+
+/// Draws from the space, without repetition.
+pub struct RandomSearch<'a> {
+    space: &'a dyn Space,
+    seed: u64,
+}
+
+impl<'a> RandomSearch<'a> {
+    /// A search of this space.
+    pub fn new(space: &'a dyn Space, seed: u64) -> RandomSearch<'a> {
+        RandomSearch { space, seed }
+    }
+}
+
+impl Strategy for RandomSearch<'_> {
+    fn propose(&mut self, history: &History, n: usize) -> Result<Vec<Candidate>, Error> {
+        Ok(self.space.sample(n, &Taken::by(history), &mut round_rng(self.seed, history)))
+    }
+}

@@ -108,6 +108,7 @@ impl Journal {
         let tape = Tape::open(path, &text)?;
         let mut journal = Journal { tape: Some(tape), ..Journal::in_memory(header) };
         journal.read_header(true)?;
+        journal.tape.as_mut().map_or(Ok(()), Tape::repair)?;
         journal.poll()?;
         Ok(journal)
     }

@@ -21,7 +21,7 @@ pub(super) struct Tape {
 }
 
 impl Tape {
-    /// Opens the file for the one process that asks, or begins it with `header`; cuts off an unfinished last line.
+    /// Opens the file for the one process that asks, or begins it with `header`.
     pub(super) fn open(path: &Path, header: &str) -> Result<Tape, Error> {
         let mut tape = Tape::new(path, OpenOptions::new().read(true).append(true).create(true).open(path))?;
         // A file system that knows no locks is no reason not to search.
@@ -37,8 +37,6 @@ impl Tape {
                 // Keeps the name of the file; where folders cannot be synced, there is nothing to be done.
                 folder.sync_all().ok();
             }
-        } else if start.contains(&b'\n') {
-            tape.mend(0)?;
         }
         Ok(tape)
     }
@@ -90,6 +88,11 @@ impl Tape {
         }
         self.mend(N_WAITS)?;
         self.write(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+    }
+
+    /// Cuts off what a crash left of the last line. Only once the header has shown that this is our file.
+    pub(super) fn repair(&mut self) -> Result<(), Error> {
+        self.mend(0)
     }
 
     /// Sees to it that the file ends with a line: an unfinished one is cut off, once its writer had time to finish it.

@@ -233,12 +233,17 @@ impl Embedded for Latent<'_> {
         });
         let mut shortlist = Shortlist::of(drawn, criterion);
         let (mut taken, mut found) = (taken.clone(), Vec::new());
-        for _ in 0..=self.config.n_refills {
-            // A whole batch is chosen before it is decoded: decoders are fast on many vectors.
+        for pass in 0..=self.config.n_refills {
+            // A whole batch is chosen before it is decoded: decoders are fast on many vectors. Refined vectors may all lead
+            // to the top of one hill, where everything is known; so what is missing is filled up with vectors as drawn,
+            // more of them each time.
+            let n_wanted = n.saturating_sub(found.len()) * pass.max(1);
             let mut chosen = Vec::new();
-            while found.len() + chosen.len() < n {
-                let Some(start) = shortlist.take_best() else { break };
-                let point = self.refine(start, &*criterion, rng);
+            while chosen.len() < n_wanted {
+                let Some(mut point) = shortlist.take_best() else { break };
+                if pass == 0 {
+                    point = self.refine(point, &*criterion, rng);
+                }
                 if criterion.imagine(&point) {
                     shortlist.rescore(criterion);
                 }
@@ -250,6 +255,7 @@ impl Embedded for Latent<'_> {
             let x = Mat::from_fn(chosen.len(), self.low.len(), |row, column| chosen[row][column]);
             found.extend(self.decode(&x, &mut taken, Origin::Acquisition, rng));
         }
+        found.truncate(n);
         Ok(found)
     }
 

@@ -20,14 +20,22 @@ fn band(config: &StrategyConfig, budget: usize, batch: usize) -> Band {
     Band::of(&(0..N_SEEDS).map(curve).collect::<Vec<_>>())
 }
 
+fn assert_better(name: &str, found: &Band, random: &Band) {
+    let last = random.mean.len() - 1;
+    let line = format!(
+        "{name}: {:.4} from {:.4}, at random {:.4} to {:.4}",
+        found.mean[last], found.low[last], random.mean[last], random.high[last]
+    );
+    println!("{line}");
+    assert!(found.mean[last] > random.high[last] && found.low[last] > random.mean[last], "{line}");
+}
+
 #[test]
 fn evolution_and_climbing_beat_random_draws() {
+    let random = band(&StrategyConfig::Random, 200, 1);
     let evolution = StrategyConfig::Evolution(EvolutionConfig { population: 20, tournament: 8 });
-    let random = band(&StrategyConfig::Random, 120, 1);
     for config in [evolution, StrategyConfig::Local(LocalSearchConfig::default())] {
-        let found = band(&config, 120, 1);
-        println!("{}: {:.4} against {:.4} at random", config.name(), found.mean[119], random.mean[119]);
-        assert!(found.low[119] > random.high[119], "{config:?}: {found:?} against {random:?}");
+        assert_better(config.name(), &band(&config, 200, 1), &random);
     }
 }
 
@@ -37,7 +45,6 @@ fn bayesian_optimisation_beats_random_draws() {
     for local_search in [false, true] {
         let config = BayesianOptimisationConfig { initial: 16, local_search, ..bayes() };
         let found = band(&StrategyConfig::Bayes(Box::new(config)), 60, 5);
-        println!("local search {local_search}: {:.4} against {:.4} at random", found.mean[59], random.mean[59]);
-        assert!(found.low[59] > random.high[59], "{found:?} against {random:?}");
+        assert_better(&format!("bayes, local search {local_search}"), &found, &random);
     }
 }

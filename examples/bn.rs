@@ -8,7 +8,9 @@ use std::io::Read;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use pace_examples::{BoPlan, Gp, Judge, PaperRow, Preset, RunArgs, VaeData, VaePlan, VaeProgram, VaeProgramArgs, VaeTask};
+use pace_examples::{
+    BoPlan, Gp, Judge, PaperRow, Preset, RunArgs, VaeData, VaePlan, VaeProgram, VaeProgramArgs, VaeTask,
+};
 use pace_graph::Dag;
 use pace_graph::dataset::{Bn, DataDir};
 use pace_model::encoder::Task;

@@ -2,13 +2,16 @@
 //!
 //! Each writes a small file of weights (never data) that a crate includes, so that every command works offline.
 
+use std::io::Read;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
-use pace_graph::dataset::{DataDir, Na};
-use pace_search::oracle::NaSurrogateConfig;
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use pace_graph::dataset::{DartsPairs, DataDir, Na, Nas101Table};
+use pace_search::oracle::{
+    HeldOut, NaSurrogateConfig, Nas101SurrogateConfig, Nas301, Nas301Network, Nas301SurrogateConfig,
+};
 
 /// Trains the embedded stand-ins of datasets
 #[derive(Debug, Parser)]
@@ -20,35 +23,77 @@ struct Args {
 #[derive(Debug, Subcommand)]
 enum Which {
     /// The weight-sharing accuracy of ENAS architectures, from final_structures6.txt
-    Na {
-        /// Folder with the datasets [default: PACE_DATA, then ../shared/data, then datasets/.cache]
-        #[arg(long, value_name = "DIR")]
-        data: Option<PathBuf>,
-        /// File for the weights
-        #[arg(long, value_name = "FILE", default_value = "datasets/na/surrogate.bin")]
-        out: PathBuf,
-        /// Passes over the table
-        #[arg(long, value_name = "N", default_value_t = NaSurrogateConfig::default().n_epochs)]
-        epochs: usize,
-    },
+    Na(Options),
+    /// The test accuracy of NAS-Bench-101 cells, from nasbench101.csv
+    Nas101(Options),
+    /// The validation accuracy of DARTS cells, from the network in yahpo_nb301_v1_wide_deep.onnx
+    Nas301(Options),
+}
+
+#[derive(Debug, ClapArgs)]
+struct Options {
+    /// Folder with the datasets [default: PACE_DATA, then ../shared/data, then datasets/.cache]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// File for the weights [default: datasets/<dataset>/surrogate.bin]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Passes over the graphs [default: as many as the embedded weights took]
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
 }
 
 fn main() -> Result<()> {
-    let Which::Na { data, out, epochs } = Args::parse().dataset;
-    let na = DataDir::resolve(data.as_deref()).read(&Na::default(), "na", "final_structures6.txt", &mut |_| {})?;
-    let config = NaSurrogateConfig { n_epochs: epochs, ..NaSurrogateConfig::default() };
+    let dataset = Args::parse().dataset;
+    let (Which::Na(options) | Which::Nas101(options) | Which::Nas301(options)) = &dataset;
+    let dir = DataDir::resolve(options.data.as_deref());
     let start = Instant::now();
-    let surrogate = config.fit(&na, &|member, epoch, rmse| {
+    let progress = |member: usize, epoch: usize, rmse: f64| {
         let seconds = start.elapsed().as_secs_f64();
         println!("{seconds:6.1} s  network {}, epoch {}: training RMSE {rmse:.4}", member + 1, epoch + 1);
-    })?;
-    let held_out = surrogate.held_out();
-    println!(
-        "held out ({} rows): RMSE {:.4} standard deviations, Pearson {:.4}, Spearman {:.4}",
-        held_out.n_rows, held_out.rmse, held_out.pearson, held_out.spearman
-    );
-    let bytes = surrogate.to_bytes();
+    };
+    let (name, bytes, measured) = match &dataset {
+        Which::Na(_) => {
+            let mut config = NaSurrogateConfig::default();
+            config.n_epochs = options.epochs.unwrap_or(config.n_epochs);
+            let na = dir.read(&Na::default(), "na", "final_structures6.txt", &mut |_| {})?;
+            let surrogate = config.fit(&na, &progress)?;
+            ("na", surrogate.to_bytes(), vec![("held out", surrogate.held_out())])
+        }
+        Which::Nas101(_) => {
+            let mut config = Nas101SurrogateConfig::default();
+            config.perceptron.n_epochs = options.epochs.unwrap_or(config.perceptron.n_epochs);
+            let table = dir.read(&Nas101Table::default(), "nasbench101", "nasbench101.csv", &mut |_| {})?;
+            let surrogate = config.fit(&table, &progress)?;
+            let measured = vec![("held out", surrogate.held_out()), ("best tenth", surrogate.held_out_best())];
+            ("nas101", surrogate.to_bytes(), measured)
+        }
+        Which::Nas301(_) => {
+            let mut config = Nas301SurrogateConfig::default();
+            config.perceptron.n_epochs = options.epochs.unwrap_or(config.perceptron.n_epochs);
+            let surrogate = config.fit(&nas301_teacher(&dir)?, &progress)?;
+            let measured = vec![("held out", surrogate.held_out()), ("best tenth", surrogate.held_out_best())];
+            ("nas301", surrogate.to_bytes(), measured)
+        }
+    };
+    for (part, HeldOut { rmse, pearson, spearman, n_rows }) in measured {
+        println!(
+            "{part} ({n_rows} rows): RMSE {rmse:.4} standard deviations, Pearson {pearson:.4}, Spearman {spearman:.4}"
+        );
+    }
+    let out = options.out.clone().unwrap_or_else(|| PathBuf::from(format!("datasets/{name}/surrogate.bin")));
     std::fs::write(&out, &bytes).with_context(|| format!("could not write {}", out.display()))?;
     println!("{} bytes of weights in {}", bytes.len(), out.display());
     Ok(())
+}
+
+/// The published network, brought to the scale of NAS-Bench-301 by the pairs.
+fn nas301_teacher(dir: &DataDir) -> Result<Nas301> {
+    let id = "nasbench301";
+    let (file, codes, pairs) = ("yahpo_nb301_v1_wide_deep.onnx", "encoding.json", "pairs_1218_naslib.csv");
+    let (mut onnx, mut encoding) = (Vec::new(), String::new());
+    dir.open(id, file)?.read_to_end(&mut onnx)?;
+    dir.open(id, codes)?.read_to_string(&mut encoding)?;
+    let records = DartsPairs {}.read_records(&mut *dir.open(id, pairs)?, pairs, &mut |_| {})?;
+    Ok(Nas301::calibrated(Nas301Network::read(&onnx, file, &encoding, codes)?, &records)?)
 }

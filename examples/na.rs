@@ -6,7 +6,9 @@
 
 use anyhow::Result;
 use clap::Parser;
-use pace_examples::{BoPlan, Gp, Judge, PaperRow, Preset, RunArgs, VaeData, VaePlan, VaeProgram, VaeProgramArgs, VaeTask};
+use pace_examples::{
+    BoPlan, Gp, Judge, PaperRow, Preset, RunArgs, VaeData, VaePlan, VaeProgram, VaeProgramArgs, VaeTask,
+};
 use pace_graph::Dag;
 use pace_graph::dataset::Na;
 use pace_model::encoder::Task;

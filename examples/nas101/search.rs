@@ -31,8 +31,7 @@ pub fn search(
     let setting = Setting { space: &pool, embedded: Some(&pool), mutate: Some(space) };
     // Every query was answered by the table, so the table has it.
     let regret = |dag: &Dag| 100.0 * table.regret(dag).unwrap_or(f64::NAN);
-    let found =
-        search_all(plan, "search", |_| setting, |_| Box::new(table), &|candidate| regret(&candidate.dag), run)?;
+    let found = search_all(plan, "search", |_| setting, |_| Box::new(table), &|candidate| regret(&candidate.dag), run)?;
     for Found { method, curves } in &found {
         let finals: Vec<f64> = curves.iter().filter_map(|curve| curve.values.last().copied()).collect();
         let paper = PAPER.iter().find(|(name, _)| *name == method.name).map(|&(_, regret)| regret);

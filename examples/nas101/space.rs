@@ -9,7 +9,7 @@ use pace_graph::dataset::{DataDir, Nas101Cell, Nas101Table, Nas101TfRecord};
 use pace_graph::enumerate::Nas101Space;
 use pace_graph::structure::{MaskRule, mask};
 use pace_graph::{DagSpec, Sequence, canonicalise, seq2dag};
-use pace_search::oracle::{Nas101Protocol, Table};
+use pace_search::oracle::{EmbeddedNas101, Nas101Protocol, Table};
 use pace_train::record::{Metric, Run};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -72,7 +72,8 @@ pub fn read_table(data: &DataDir, check_hashes: bool) -> Result<Option<(Vec<Nas1
 
 /// Which table there is, by name.
 pub fn table_file(data: &DataDir) -> Option<&'static str> {
-    let found = [("nas101", RECORDS), ("nasbench101", TABLE)].into_iter().find(|(id, file)| data.find(id, file).is_some());
+    let found =
+        [("nas101", RECORDS), ("nasbench101", TABLE)].into_iter().find(|(id, file)| data.find(id, file).is_some());
     found.map(|(_, file)| file)
 }
 
@@ -97,7 +98,8 @@ pub fn table_note(cells: &[Nas101Cell], file: &str, protocol: Nas101Protocol) ->
 /// # Errors
 /// If the surrogate gives no number.
 pub fn embedded_table(space: &Arc<Nas101Space>) -> Result<(Table, String)> {
-    todo!()
+    let embedded = EmbeddedNas101::new(space.clone());
+    Ok((embedded.table()?, embedded.note))
 }
 
 /// The numbers of parameters of cells, by which the authors pair them.
@@ -144,7 +146,8 @@ pub fn report_methods(methods: &BTreeMap<String, usize>, report: &mut Report) ->
 }
 
 pub fn report_accuracies(space: &Nas101Space, table: &Table, run: &mut Run, report: &mut Report) -> Result<()> {
-    let accuracies: Vec<f64> = (0..space.len()).filter_map(|index| table.at(index)).map(|scores| scores.report).collect();
+    let accuracies: Vec<f64> =
+        (0..space.len()).filter_map(|index| table.at(index)).map(|scores| scores.report).collect();
     let mut best: Vec<usize> = (0..accuracies.len()).collect();
     best.sort_by(|&a, &b| accuracies[b].total_cmp(&accuracies[a]));
     let mean = accuracies.iter().sum::<f64>() / accuracies.len() as f64;

@@ -7,12 +7,12 @@ use pace_graph::{Dag, DagSpec};
 use pace_model::decoder::{DecodeOptions, Mode, PaceDecoder};
 use pace_model::encoder::Pace;
 use pace_model::objective::Vae;
-use pace_search::acquisition::AcquisitionConfig;
+use pace_search::acquisition::{AcquisitionConfig, LogExpectedImprovement};
 use pace_search::oracle::Oracle;
 use pace_search::space::{Latent, LatentConfig};
 use pace_search::strategy::{BayesianOptimisation, BayesianOptimisationConfig, RandomSearch, Strategy};
 use pace_search::surrogate::{SparseGpConfig, SurrogateConfig};
-use pace_search::{Curve, Header, Journal, Matrix};
+use pace_search::{Curve, Header, Journal};
 use pace_train::evaluate::{Latents, decode};
 use pace_train::record::{Metric, Run};
 use rand::SeedableRng;
@@ -45,7 +45,8 @@ pub struct BoPlan {
 impl BoPlan {
     /// The paper's numbers of seeds, rounds and queries; a GP that is fitted in about a second.
     pub fn paper() -> BoPlan {
-        let gp = SparseGpConfig { n_inducing: 200, subset: Some(2000), max_iterations: 20, ..SparseGpConfig::default() };
+        let gp =
+            SparseGpConfig { n_inducing: 200, subset: Some(2000), max_iterations: 20, ..SparseGpConfig::default() };
         let latent = LatentConfig::default();
         BoPlan { seeds: 10, rounds: 10, batch: 50, n_known: 5000, gp, latent, n_decodings: 10 }
     }
@@ -113,10 +114,8 @@ pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run)
         let scores: Vec<f64> = rows.iter().map(|&row| model.scores[row]).collect();
         outcome.start += scores.iter().copied().fold(f64::NEG_INFINITY, f64::max) / plan.seeds as f64;
         let surrogate = SurrogateConfig::SparseGp(plan.gp.clone());
-        let config = BayesianOptimisationConfig {
-            initial: 0,
-            ..BayesianOptimisationConfig::new(surrogate, AcquisitionConfig::LogExpectedImprovement)
-        };
+        let log_ei = AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 });
+        let config = BayesianOptimisationConfig { initial: 0, ..BayesianOptimisationConfig::new(surrogate, log_ei) };
         for (name, curves) in [("bo", &mut outcome.bo), ("bo-random", &mut outcome.random)] {
             let name = format!("{name}-{seed}");
             let values: Vec<f64> = run.once(&name, |run| {
@@ -130,7 +129,9 @@ pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run)
                     }
                 };
                 let search =
-                    pace_search::run(&mut *strategy, &*judge.oracle, &mut journal, budget, plan.batch, &mut |_| bar.inc(1));
+                    pace_search::run(&mut *strategy, &*judge.oracle, &mut journal, budget, plan.batch, &mut |_| {
+                        bar.inc(1)
+                    });
                 anyhow::Ok(search?.best_so_far().values)
             })?;
             curves.push(Curve { values });
@@ -143,7 +144,8 @@ pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run)
 }
 
 fn record(outcome: &BoOutcome, judge: &Judge, run: &mut Run) {
-    let finals = |curves: &[Curve]| curves.iter().filter_map(|curve| curve.values.last().copied()).collect::<Vec<f64>>();
+    let finals =
+        |curves: &[Curve]| curves.iter().filter_map(|curve| curve.values.last().copied()).collect::<Vec<f64>>();
     let (bo, random) = (finals(&outcome.bo), finals(&outcome.random));
     if bo.is_empty() || random.is_empty() {
         return;

@@ -1,7 +1,7 @@
 //! The methods of Table 2: DNGO, DNGO-LS, and what they have to beat.
 
 use pace_model::encoder::Task;
-use pace_search::acquisition::AcquisitionConfig;
+use pace_search::acquisition::{AcquisitionConfig, LogExpectedImprovement, PublishedEi};
 use pace_search::strategy::{
     BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Protocol as Loop, StrategyConfig,
 };
@@ -14,8 +14,10 @@ use crate::searches::Method;
 pub fn dngo_methods(protocol: Protocol, task: Task) -> Vec<Method> {
     let dngo = |local_search| {
         let (surrogate, acquisition) = match protocol {
-            Protocol::Ours => (DngoConfig::default(), AcquisitionConfig::default()),
-            Protocol::Published => (DngoConfig::published(), AcquisitionConfig::published()),
+            Protocol::Ours => {
+                (DngoConfig::default(), AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 }))
+            }
+            Protocol::Published => (DngoConfig::published(), AcquisitionConfig::PublishedEi(PublishedEi::default())),
         };
         let config = BayesianOptimisationConfig::new(SurrogateConfig::Dngo(surrogate), acquisition);
         let protocol = match (protocol, task) {
@@ -25,7 +27,8 @@ pub fn dngo_methods(protocol: Protocol, task: Task) -> Vec<Method> {
         };
         StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig { local_search, protocol, ..config }))
     };
-    let method = |name: &str, title: &str, strategy| Method { name: name.to_owned(), title: title.to_owned(), strategy };
+    let method =
+        |name: &str, title: &str, strategy| Method { name: name.to_owned(), title: title.to_owned(), strategy };
     vec![
         method("random", "random search", StrategyConfig::Random),
         method("evolution", "regularised evolution", StrategyConfig::Evolution(EvolutionConfig::default())),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use pace_train::record::Run;
 use plotters::prelude::{
-    ChartBuilder, Color, IntoDrawingArea, LineSeries, Palette, Palette99, PathElement, Polygon, RGBColor, Rectangle, SVGBackend,
-    WHITE,
+    ChartBuilder, Color, IntoDrawingArea, LineSeries, Palette, Palette99, PathElement, Polygon, RGBColor, Rectangle,
+    SVGBackend, WHITE,
 };
 
 const BAR: RGBColor = RGBColor(58, 110, 165);

@@ -71,11 +71,11 @@ impl Found {
 ///
 /// # Errors
 /// Those of the searches, or a file that cannot be written.
-pub fn search_all(
+pub fn search_all<'o>(
     plan: &SearchPlan,
     stage: &str,
-    setting: impl Fn(&Method) -> Setting<'_>,
-    oracle: impl Fn(u64) -> Box<dyn Oracle + '_>,
+    setting: impl Fn(&Method) -> Setting<'o>,
+    oracle: impl Fn(u64) -> Box<dyn Oracle + 'o>,
     report: &dyn Fn(&Candidate) -> f64,
     run: &mut Run,
 ) -> Result<Vec<Found>> {
@@ -107,7 +107,10 @@ pub fn search_all(
         bar.finish_and_clear();
         let found = Found { method: method.clone(), curves };
         let finals = Metric::over(&found.finals());
-        println!("{stage}: {} {:.4} +- {:.4} after {} queries ({} seeds)", method.name, finals.mean, finals.std, plan.budget, plan.seeds);
+        println!(
+            "{stage}: {} {:.4} +- {:.4} after {} queries ({} seeds)",
+            method.name, finals.mean, finals.std, plan.budget, plan.seeds
+        );
         all.push(found);
     }
     Ok(all)
@@ -121,12 +124,19 @@ pub fn report_searches(page: &mut Report, heading: &str, what: &str, skip: usize
     page.heading(heading);
     let lines: Vec<Line> = found.iter().map(|found| band_line(&found.method.title, &found.curves, skip)).collect();
     page.svg(&line_chart(&format!("{what} after so many queries, mean and 95 % band of the mean"), &lines)?);
-    let mut rows = vec![["method", "mean", "95 % of the mean", "standard deviation", "lowest", "highest", "searches"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["method", "mean", "95 % of the mean", "standard deviation", "lowest", "highest", "searches"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     for found in found {
         let (finals, band) = (found.finals(), Band::of(&found.curves));
         let metric = Metric::over(&finals);
         let half = band.high.last().zip(band.mean.last()).map_or(f64::NAN, |(high, mean)| high - mean);
-        let (low, high) = (finals.iter().copied().fold(f64::INFINITY, f64::min), finals.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = (
+            finals.iter().copied().fold(f64::INFINITY, f64::min),
+            finals.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        );
         let numbers = [metric.mean, half, metric.std, low, high].map(|number| format!("{number:.4}"));
         rows.push([found.method.title.clone()].into_iter().chain(numbers).chain([finals.len().to_string()]).collect());
     }

@@ -107,8 +107,14 @@ pub fn reproduce(
         Ok((latents(&model, &train, &device), latents(&model, &test, &device)))
     })?;
 
-    let mut outcome =
-        VaeOutcome { raw, untrained, encoders: Vec::new(), search: None, train_graphs_per_s: 0.0, encode_graphs_per_s: 0.0 };
+    let mut outcome = VaeOutcome {
+        raw,
+        untrained,
+        encoders: Vec::new(),
+        search: None,
+        train_graphs_per_s: 0.0,
+        encode_graphs_per_s: 0.0,
+    };
     let (mut rates, mut encode_rates) = (Vec::new(), Vec::new());
     for index in 0..plan.encoder_seeds as u64 {
         let seed = seed + index;

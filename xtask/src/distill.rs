@@ -10,7 +10,7 @@ use crate::setup::{self, Policy};
 /// Which stand-in, and the options of its program.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The dataset and its options, e.g. `na --data DIR`; `na --help` lists them
+    /// The dataset (na, nas101 or nas301) and its options, e.g. `na --data DIR`; `na --help` lists them
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "DATASET")]
     words: Vec<OsString>,
 }

@@ -175,4 +175,28 @@ pub enum Error {
         /// What is missing.
         missing: &'static str,
     },
+    /// A row that a table of scores cannot hold.
+    #[error("row {row} of the table: {reason}")]
+    TableRow {
+        /// Row, counted from 0.
+        row: usize,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
+    /// A graph that nobody has measured.
+    #[error("graph {graph} is not among the {n_rows} of the table; propose only graphs that are")]
+    NotInTable {
+        /// Its index in the slice that was to be scored.
+        graph: usize,
+        /// Graphs in the table.
+        n_rows: usize,
+    },
+    /// A file that is not the network it should be.
+    #[error("{file}: {reason}")]
+    Network {
+        /// The file, as the caller named it.
+        file: String,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
 }

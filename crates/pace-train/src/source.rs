@@ -66,7 +66,10 @@ impl<'a> Pairs<'a> {
     /// If a pair names a row that the table lacks.
     pub fn new(table: &'a DagTable, pairs: &'a [(usize, usize)]) -> Pairs<'a> {
         let n_graphs = table.len();
-        assert!(pairs.iter().all(|&(a, b)| a < n_graphs && b < n_graphs), "pairs of the {n_graphs} graphs of the table");
+        assert!(
+            pairs.iter().all(|&(a, b)| a < n_graphs && b < n_graphs),
+            "pairs of the {n_graphs} graphs of the table"
+        );
         Pairs { table, pairs }
     }
 

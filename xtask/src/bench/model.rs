@@ -11,7 +11,7 @@ use crate::cargo::{build, capture, program};
 use crate::setup::Environment;
 use crate::venv::Venv;
 
-const PACKAGES: [&str; 3] = ["torch", "numpy", "igraph<1.0"];
+const PACKAGES: [&str; 4] = ["torch", "numpy", "igraph<1.0", "gpytorch"];
 
 /// A task that both sides know, and its batch size.
 struct Task {

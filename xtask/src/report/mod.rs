@@ -112,12 +112,8 @@ fn page(dataset: &str) -> Option<Page> {
     match dataset {
         "na" => Some(Page { title: "NA: ENAS architectures", remarks: include_str!("na.md"), rows: VAE_ROWS }),
         "bn" => Some(Page { title: "BN: Bayesian networks", remarks: include_str!("bn.md"), rows: VAE_ROWS }),
-        "nas101" => {
-            Some(Page { title: "NAS-Bench-101", remarks: include_str!("nas101.md"), rows: NAS101_ROWS })
-        }
-        "nas301" => {
-            Some(Page { title: "NAS-Bench-301", remarks: include_str!("nas301.md"), rows: NAS301_ROWS })
-        }
+        "nas101" => Some(Page { title: "NAS-Bench-101", remarks: include_str!("nas101.md"), rows: NAS101_ROWS }),
+        "nas301" => Some(Page { title: "NAS-Bench-301", remarks: include_str!("nas301.md"), rows: NAS301_ROWS }),
         _ => None,
     }
 }

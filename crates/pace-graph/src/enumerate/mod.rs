@@ -1,4 +1,5 @@
-//! Search spaces as values: NAS-Bench-101 counted out exactly, and a sampler for every space of the paper.
+//! Search spaces as values: NAS-Bench-101 counted out exactly, a sampler for every space of the paper, and single
+//! steps within them.
 //!
 //! Every graph that comes from here passes the [`DagSpec`] of its sampler. Randomness is an explicit generator: the same
 //! seed gives the same graphs.
@@ -16,6 +17,7 @@ mod bn;
 mod darts;
 mod enas;
 mod key;
+mod mutate;
 mod nas101;
 mod random;
 mod skeleton;
@@ -29,6 +31,7 @@ use crate::spec::DagSpec;
 pub use bn::{OrderedBn, UniformBn};
 pub use darts::Darts;
 pub use enas::Enas;
+pub use mutate::Mutate;
 pub use nas101::Nas101Space;
 pub use random::{RandomAst, RandomDag};
 pub use skeleton::{Skeleton, nas101_skeletons};

@@ -1,8 +1,9 @@
 //! The oracle joint: how good a graph really is.
 //!
 //! An [`Oracle`] scores graphs; higher is better. [`Bic`] is the real one of BN, with its proven optimum ([`Optimum`]);
-//! [`NaSurrogate`] stands in for the shared weights behind NA, which are lost. Where no data folder is at hand,
-//! [`embedded_bn`] and [`embedded_na`] make a dataset out of nothing but a seed.
+//! [`NaSurrogate`] stands in for the shared weights behind NA, which are lost; a [`Table`] holds what others have measured;
+//! [`Nas301`] is a port of a published network. Where no data folder is at hand, [`embedded_bn`], [`embedded_na`],
+//! [`embedded_nas101`] and [`embedded_nas301`] make a dataset out of nothing but a seed.
 //!
 //! ```
 //! use pace_search::oracle::{Bic, Observations, Optimum, Oracle};
@@ -23,17 +24,35 @@ use crate::error::Error;
 mod asia;
 mod bic;
 mod exact;
+mod held_out;
 mod na;
+mod nas101;
+mod nas301;
+mod noisy;
 mod observations;
+mod perceptron;
+mod table;
 
 pub use asia::{EmbeddedBn, embedded_bn, sample_asia};
 pub use bic::{Bic, MAX_VARIABLES};
 pub use exact::Optimum;
-pub use na::{HeldOut, NaSurrogate, NaSurrogateConfig, embedded_na};
+pub use held_out::HeldOut;
+pub use na::{NaSurrogate, NaSurrogateConfig, embedded_na};
+pub use nas101::{EmbeddedNas101, Nas101Surrogate, Nas101SurrogateConfig, embedded_nas101};
+pub use nas301::{AffineMap, Nas301, Nas301Network, Nas301Surrogate, Nas301SurrogateConfig, embedded_nas301};
+pub use noisy::Noisy;
 pub use observations::Observations;
+pub use perceptron::PerceptronConfig;
+pub use table::{NAS101_BEST_TEST, Nas101Protocol, Scores, Table};
 
 /// What a search would pay for: the true score of a graph.
 pub trait Oracle {
     /// One score per graph, in order; higher is better. The first graph outside the oracle's space is an error.
     fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error>;
+}
+
+impl<O: Oracle + ?Sized> Oracle for &O {
+    fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error> {
+        (**self).evaluate(dags)
+    }
 }

@@ -14,14 +14,12 @@ use crate::error::Error;
 
 mod graphs;
 mod latent;
-mod mutate;
 mod open;
 mod pool;
 mod taken;
 
 pub use graphs::{Graphs, Listed};
 pub use latent::{Decode, Latent, LatentConfig};
-pub use mutate::Mutate;
 pub use open::Open;
 pub use pool::Pool;
 pub use taken::Taken;

@@ -1,6 +1,7 @@
 //! [`Evolution`]: regularised evolution.
 
 use pace_graph::Dag;
+use pace_graph::enumerate::Mutate;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use super::{Strategy, round_rng};
 use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::history::History;
-use crate::space::{Mutate, Space, Taken};
+use crate::space::{Space, Taken};
 
 /// Children drawn in vain before a random graph takes their place.
 const MAX_ATTEMPTS: usize = 200;

@@ -1,5 +1,6 @@
 //! [`LocalSearch`]: climbing by small changes.
 
+use pace_graph::enumerate::Mutate;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use super::{Strategy, round_rng};
 use crate::candidate::{Candidate, Origin};
 use crate::error::Error;
 use crate::history::{Entry, History};
-use crate::space::{Mutate, Space, Taken};
+use crate::space::{Space, Taken};
 
 /// How a climb begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 //! could read from the history again. The random numbers of a round come from the seed and the number of queries asked
 //! before. So a search that was killed goes on from its [`Journal`](crate::Journal) as if nothing had happened.
 
+use pace_graph::enumerate::Mutate;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::history::History;
-use crate::space::{Embedded, Mutate, Space};
+use crate::space::{Embedded, Space};
 
 mod bayes;
 mod belief;

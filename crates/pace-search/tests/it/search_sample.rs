@@ -1,10 +1,11 @@
 //! A small world to search: ENAS chains with one-hot vectors, and every strategy on them.
 
 use pace_graph::Dag;
+use pace_graph::enumerate::Mutate;
 use pace_graph::enumerate::{Enas, Sampler};
 use pace_search::acquisition::{AcquisitionConfig, ExpectedImprovement};
 use pace_search::oracle::{NaSurrogate, Oracle};
-use pace_search::space::{Listed, Mutate, Open, Pool};
+use pace_search::space::{Listed, Open, Pool};
 use pace_search::strategy::{
     BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Setting, Strategy, StrategyConfig,
 };
@@ -74,7 +75,10 @@ pub fn bayes() -> BayesianOptimisationConfig {
     let gp = SparseGpConfig { n_inducing: 30, max_iterations: 12, learn_inducing: false, ..SparseGpConfig::default() };
     BayesianOptimisationConfig {
         initial: 6,
-        ..BayesianOptimisationConfig::new(SurrogateConfig::SparseGp(gp), AcquisitionConfig::ExpectedImprovement(ExpectedImprovement { xi: 0.0 }))
+        ..BayesianOptimisationConfig::new(
+            SurrogateConfig::SparseGp(gp),
+            AcquisitionConfig::ExpectedImprovement(ExpectedImprovement { xi: 0.0 }),
+        )
     }
 }
 

@@ -3,17 +3,19 @@
 use pace_graph::structure::topological_order;
 use pace_graph::{Dag, DagSpec, Error};
 
+use crate::oracle::perceptron::Entry;
+
 const N_LAYERS: usize = 6;
 const N_OPS: usize = 6;
 
 /// One-hot operation of each layer (36), then one bit per possible skip connection (15).
 pub(super) const N_FEATURES: usize = N_LAYERS * N_OPS + N_LAYERS * (N_LAYERS - 1) / 2;
 
-/// The features that are on, ascending; the nodes may stand in any order.
+/// The features that are on (their value is 1), ascending; the nodes may stand in any order.
 ///
 /// Operation `o` of layer `i` is feature `6 i + o`; the skip from vertex `j` (0 is the input) to layer `i > j` is feature
 /// `36 + i (i - 1) / 2 + j`. The chain itself is always there and has no feature.
-pub(super) fn active_features(dag: &Dag) -> Result<Vec<usize>, Error> {
+pub(super) fn active_features(dag: &Dag) -> Result<Vec<Entry>, Error> {
     let spec = DagSpec::na();
     spec.validate(dag)?;
     if dag.n_nodes() != N_LAYERS + 2 {
@@ -29,7 +31,7 @@ pub(super) fn active_features(dag: &Dag) -> Result<Vec<usize>, Error> {
         let skips = dag.predecessors(layer + 1).filter(|&vertex| vertex < layer);
         active.extend(skips.map(|vertex| N_LAYERS * N_OPS + layer * (layer - 1) / 2 + vertex));
     }
-    Ok(active)
+    Ok(active.into_iter().map(|feature| (feature as u16, 1.0)).collect())
 }
 
 #[cfg(test)]
@@ -39,9 +41,11 @@ mod tests {
     #[test]
     fn features_of_a_small_chain() {
         let dag: Dag = "0 2 3 4 5 6 7 1 : 0>1 1>2 2>3 3>4 4>5 5>6 6>7 0>2 4>6 0>6".parse().unwrap();
-        assert_eq!(active_features(&dag).unwrap(), [0, 7, 14, 21, 28, 35, 36, 46, 50]);
+        let active = active_features(&dag).unwrap();
+        assert!(active.iter().all(|&(_, value)| value == 1.0));
+        assert!(active.iter().map(|&(feature, _)| feature).eq([0, 7, 14, 21, 28, 35, 36, 46, 50]));
         let order = [7, 3, 1, 0, 2, 6, 5, 4];
-        assert_eq!(active_features(&dag.relabel(&order)).unwrap(), active_features(&dag).unwrap());
+        assert_eq!(active_features(&dag.relabel(&order)).unwrap(), active);
     }
 
     #[test]

@@ -5,17 +5,19 @@
 //! then the parameters of each member: f32 each; everything little-endian
 //! ```
 
-use super::network::Network;
-use super::{HeldOut, NaSurrogate};
+use super::NaSurrogate;
+use super::features::N_FEATURES;
 use crate::error::Error;
+use crate::oracle::held_out::HeldOut;
+use crate::oracle::perceptron::{Bytes, Network};
 
-const MAGIC: &[u8; 8] = b"PACE-NA1";
+const MAGIC: &str = "PACE-NA1";
 const MAX_SIZE: usize = 1 << 12;
 
 impl NaSurrogate {
     /// All there is to keep.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
+        let mut bytes = MAGIC.as_bytes().to_vec();
         bytes.extend((self.members.len() as u32).to_le_bytes());
         bytes.extend((self.members[0].width() as u32).to_le_bytes());
         bytes.extend((self.held_out.n_rows as u64).to_le_bytes());
@@ -28,35 +30,22 @@ impl NaSurrogate {
 
     /// Reads what [`NaSurrogate::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<NaSurrogate, Error> {
-        let wrong = |reason: &str| Error::Weights { surrogate: "na", reason: reason.to_owned() };
-        let cut = || wrong("they are cut off");
-        let mut rest = bytes.strip_prefix(MAGIC).ok_or_else(|| wrong("they do not start with PACE-NA1"))?;
-        let n_members = u32::from_le_bytes(take(&mut rest).ok_or_else(cut)?) as usize;
-        let width = u32::from_le_bytes(take(&mut rest).ok_or_else(cut)?) as usize;
+        let mut bytes = Bytes::after(bytes, MAGIC, "na")?;
+        let (n_members, width) = (bytes.u32()?, bytes.u32()?);
         if !(1..=MAX_SIZE).contains(&n_members) || !(1..=MAX_SIZE).contains(&width) {
-            return Err(wrong(&format!("{n_members} networks of width {width} make no sense")));
+            return Err(bytes.wrong(format!("{n_members} networks of width {width} make no sense")));
         }
-        let n_rows = u64::from_le_bytes(take(&mut rest).ok_or_else(cut)?) as usize;
-        let mut number = || take(&mut rest).map(f64::from_le_bytes).ok_or_else(cut);
-        let (mean, std) = (number()?, number()?);
-        let held_out = HeldOut { rmse: number()?, pearson: number()?, spearman: number()?, n_rows };
-        let wanted = n_members * Network::n_parameters(width) * size_of::<f32>();
-        if rest.len() != wanted {
-            return Err(wrong(&format!("{} bytes of weights where {wanted} are due", rest.len())));
-        }
-        let weights: Vec<f32> = rest.as_chunks().0.iter().map(|&four: &[u8; 4]| f32::from_le_bytes(four)).collect();
+        let n_rows = bytes.u64()?;
+        let (mean, std) = (bytes.f64()?, bytes.f64()?);
+        let held_out = HeldOut { rmse: bytes.f64()?, pearson: bytes.f64()?, spearman: bytes.f64()?, n_rows };
+        let n_weights = Network::n_parameters(N_FEATURES, width);
+        bytes.expect_left(n_members * n_weights * size_of::<f32>())?;
+        let weights = bytes.f32s(n_members * n_weights)?;
         if !mean.is_finite() || !std.is_finite() || !weights.iter().all(|weight| weight.is_finite()) {
-            return Err(wrong("some are not finite"));
+            return Err(bytes.wrong("some are not finite"));
         }
-        let members = weights.chunks_exact(Network::n_parameters(width));
-        let members = members.filter_map(|weights| Network::from_parameters(width, weights.to_vec())).collect();
-        Ok(NaSurrogate { members, mean, std, held_out })
+        let members = weights.chunks_exact(n_weights);
+        let network = |weights: &[f32]| Network::from_parameters(N_FEATURES, width, weights.to_vec());
+        Ok(NaSurrogate { members: members.filter_map(network).collect(), mean, std, held_out })
     }
-}
-
-/// The next bytes of a number.
-fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
-    let (bytes, tail) = rest.split_first_chunk()?;
-    *rest = tail;
-    Some(*bytes)
 }

@@ -9,19 +9,17 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Oracle;
+use super::held_out::HeldOut;
+use super::perceptron::{Network, mean_prediction};
 use crate::error::Error;
 
 mod features;
 mod file;
 mod fit;
-mod held_out;
-mod network;
 
 use features::active_features;
-use network::{Network, Workspace};
 
 pub use fit::NaSurrogateConfig;
-pub use held_out::HeldOut;
 
 /// The mean of a few small perceptrons on the one-hot operations and skip bits of an architecture.
 ///
@@ -59,19 +57,13 @@ impl NaSurrogate {
     pub fn held_out(&self) -> HeldOut {
         self.held_out
     }
-
-    fn predict_standardised(&self, active: &[usize]) -> f64 {
-        let mut work = Workspace::new(self.members[0].width());
-        let sum: f64 = self.members.iter().map(|member| f64::from(member.predict(active, &mut work))).sum();
-        sum / self.members.len() as f64
-    }
 }
 
 impl Oracle for NaSurrogate {
     fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error> {
         let score = |(graph, dag): (usize, &Dag)| {
             let active = active_features(dag).map_err(|reason| Error::Graph { graph, reason })?;
-            Ok(self.mean + self.std * self.predict_standardised(&active))
+            Ok(self.mean + self.std * mean_prediction(&self.members, &active))
         };
         dags.iter().enumerate().map(score).collect()
     }

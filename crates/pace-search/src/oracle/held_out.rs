@@ -25,6 +25,12 @@ impl HeldOut {
             n_rows,
         }
     }
+
+    /// As [`HeldOut::measure`], from pairs of prediction and truth.
+    pub(super) fn of_pairs(pairs: &[[f64; 2]]) -> HeldOut {
+        let column = |which: usize| pairs.iter().map(|pair| pair[which]).collect::<Vec<f64>>();
+        HeldOut::measure(&column(0), &column(1))
+    }
 }
 
 fn pearson(a: &[f64], b: &[f64]) -> f64 {

@@ -13,6 +13,9 @@ use crate::Matrix;
 use crate::candidate::{Candidate, Key, Origin};
 use crate::error::Error;
 
+/// A batch is filled up with no fewer vectors than that at a time.
+const MIN_REFILL: usize = 8;
+
 /// The way back from vectors to graphs. A closure of this shape will do.
 pub trait Decode {
     /// Several decodings of each row of x [N, D], drawn by `seed`; none where a draw is not a valid graph.
@@ -237,15 +240,20 @@ impl Embedded for Latent<'_> {
             // A whole batch is chosen before it is decoded: decoders are fast on many vectors. Refined vectors may all lead
             // to the top of one hill, where everything is known; so what is missing is filled up with vectors as drawn,
             // more of them each time.
-            let n_wanted = n.saturating_sub(found.len()) * pass.max(1);
+            let n_missing = n.saturating_sub(found.len());
+            let n_wanted = match pass {
+                0 => n_missing,
+                _ if n_missing == 0 => break,
+                _ => n_missing.max(MIN_REFILL) * pass,
+            };
             let mut chosen = Vec::new();
             while chosen.len() < n_wanted {
                 let Some(mut point) = shortlist.take_best() else { break };
                 if pass == 0 {
                     point = self.refine(point, &*criterion, rng);
-                }
-                if criterion.imagine(&point) {
-                    shortlist.rescore(criterion);
+                    if criterion.imagine(&point) {
+                        shortlist.rescore(criterion);
+                    }
                 }
                 chosen.push(point);
             }

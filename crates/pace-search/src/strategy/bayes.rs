@@ -163,7 +163,13 @@ impl<'a> BayesianOptimisation<'a> {
                 belief.imagine(&row.iter().copied().collect::<Vec<f64>>());
             }
         }
-        self.space.propose(n, taken, near.as_ref(), &mut belief, rng)
+        let found = self.space.propose(n, taken, near.as_ref(), &mut belief, rng)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        // Where everything promising is known, e.g. all good vectors decode to known graphs, anything new will do.
+        let drawn = self.space.sample(n, taken, rng).into_iter();
+        Ok(drawn.map(|candidate| Candidate { origin: Origin::Acquisition, ..candidate }).collect())
     }
 
     /// The nearest of each of the given queries that is not taken.

@@ -101,7 +101,7 @@ impl Default for Nas301SurrogateConfig {
     /// The embedded weights were trained by this.
     fn default() -> Nas301SurrogateConfig {
         let perceptron = PerceptronConfig {
-            n_members: 2,
+            n_members: 1,
             width: 256,
             n_epochs: 30,
             batch_size: 256,
@@ -109,7 +109,7 @@ impl Default for Nas301SurrogateConfig {
             weight_decay: 0.02,
             seed: 0,
         };
-        Nas301SurrogateConfig { perceptron, n_cells: 150_000 }
+        Nas301SurrogateConfig { perceptron, n_cells: 60_000 }
     }
 }
 

@@ -50,9 +50,10 @@ impl Scale {
             let p = 1.0 / (1.0 + (-logit).exp());
             let place = p * n - 0.5;
             let low = place.floor().clamp(0.0, n - 1.0);
-            let high = (low + 1.0).min(n - 1.0);
-            let share = (place - low).clamp(0.0, 1.0);
-            (quantile(p), sorted[low as usize] * (1.0 - share) + sorted[high as usize] * share)
+            let (below, above) = (sorted[low as usize], sorted[(low + 1.0).min(n - 1.0) as usize]);
+            // Rounding must not leave the interval: knots never fall.
+            let score = (below + (above - below) * (place - low).clamp(0.0, 1.0)).clamp(below, above);
+            (quantile(p), score)
         };
         (Scale { knots: (0..N_KNOTS).map(knot).collect() }, scores.iter().map(target).collect())
     }

@@ -69,7 +69,7 @@ fn plan(args: &Args) -> Plan {
         Preset::Best | Preset::Paper => MlmPlan { model: MlmConfig::paper(), fit },
         Preset::AsPublished => MlmPlan { model: MlmConfig::as_published(Task::Nas301), fit: FitConfig::mlm() },
     };
-    let methods = dngo_methods(args.mlm.protocol, Task::Nas301);
+    let methods = dngo_methods(&args.mlm, Task::Nas301);
     let search = SearchPlan { methods, budget: 100, batch: 5, seeds: 10 };
     let mut plan = Plan { n_cells: 100_000, mlm, search };
     if args.run.smoke {

@@ -50,7 +50,7 @@ pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Plan {
         check_hashes: true,
         pool_every: 1,
         mlm: model,
-        search: SearchPlan { methods: dngo_methods(mlm.protocol, Task::Nas101), budget: 150, batch: 5, seeds: 20 },
+        search: SearchPlan { methods: dngo_methods(mlm, Task::Nas101), budget: 150, batch: 5, seeds: 20 },
     };
     if run.smoke {
         (plan.renumber_every, plan.check_hashes, plan.pool_every) = (50, false, 40);

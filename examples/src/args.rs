@@ -62,6 +62,15 @@ pub enum Preset {
     AsPublished,
 }
 
+/// The vector of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ReadoutArg {
+    /// The output node
+    Output,
+    /// The mean of the nodes
+    Mean,
+}
+
 /// Whose search loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Protocol {
@@ -98,6 +107,12 @@ pub struct MlmArgs {
     /// Ablation: no positional encoding by dag2seq
     #[arg(long)]
     pub no_dag2seq: bool,
+    /// What of the node vectors is searched: that of the output node (the paper), or the mean of all
+    #[arg(long, value_enum)]
+    pub readout: Option<ReadoutArg>,
+    /// Networks whose beliefs DNGO averages
+    #[arg(long, value_name = "N")]
+    pub ensemble: Option<usize>,
     /// Passes over the graphs
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,

@@ -7,11 +7,12 @@ use pace_search::strategy::{
 };
 use pace_search::surrogate::{DngoConfig, SurrogateConfig};
 
-use crate::args::Protocol;
+use crate::args::{MlmArgs, Protocol};
 use crate::searches::Method;
 
 /// DNGO without and with local search, random search, regularised evolution and local mutation search.
-pub fn dngo_methods(protocol: Protocol, task: Task) -> Vec<Method> {
+pub fn dngo_methods(args: &MlmArgs, task: Task) -> Vec<Method> {
+    let (protocol, ensemble) = (args.protocol, args.ensemble);
     let dngo = |local_search| {
         let (surrogate, acquisition) = match protocol {
             Protocol::Ours => {
@@ -19,6 +20,7 @@ pub fn dngo_methods(protocol: Protocol, task: Task) -> Vec<Method> {
             }
             Protocol::Published => (DngoConfig::published(), AcquisitionConfig::PublishedEi(PublishedEi::default())),
         };
+        let surrogate = DngoConfig { ensemble: ensemble.unwrap_or(surrogate.ensemble), ..surrogate };
         let config = BayesianOptimisationConfig::new(SurrogateConfig::Dngo(surrogate), acquisition);
         let protocol = match (protocol, task) {
             (Protocol::Ours, _) => Loop::Ours,

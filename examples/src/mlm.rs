@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use burn::module::Module;
 use pace_graph::{Dag, DagSpec};
 use pace_model::encoder::Pace;
-use pace_model::layers::PositionConfig;
+use pace_model::layers::{PositionConfig, Readout};
 use pace_model::objective::{Mlm, MlmConfig};
 use pace_model::store::Saved;
 use pace_model::{Attention, DagBatch, DagTable};
@@ -18,7 +18,7 @@ use pace_train::{Checkpoint, Event, FitConfig, Pairs, Source, fit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::MlmArgs;
+use crate::args::{MlmArgs, ReadoutArg};
 use crate::progress::fit_bar;
 
 /// The encoder as initialised: the row that says what pre-training is worth.
@@ -47,6 +47,11 @@ impl MlmPlan {
         }
         if args.encoder == UNTRAINED {
             self.fit.epochs = 0;
+        }
+        match args.readout {
+            Some(ReadoutArg::Output) => self.model.encoder.readout = Readout::Output,
+            Some(ReadoutArg::Mean) => self.model.encoder.readout = Readout::Mean,
+            None => {}
         }
         self.fit.seed = seed;
         self.fit.epochs = args.epochs.unwrap_or(self.fit.epochs);

@@ -13,6 +13,7 @@ use pace_examples::{
 };
 use pace_graph::Dag;
 use pace_graph::dataset::{Bn, DataDir};
+use pace_graph::enumerate::UniformBn;
 use pace_model::encoder::Task;
 use pace_model::layers::Readout;
 use pace_model::objective::VaeConfig;
@@ -145,7 +146,12 @@ fn check_scores(bic: Bic, data: &VaeData, run: &mut Run) -> Result<Judge> {
     );
     run.metric("bic_largest_gap", Metric::once(largest));
     run.metric("bic_optimum", Metric::once(optimum.score).paper(-11107.29));
-    Ok(Judge { oracle: Box::new(bic), optimum: Some(optimum.score), name: "BIC" })
+    Ok(Judge {
+        oracle: Box::new(bic),
+        optimum: Some(optimum.score),
+        edits: Some(Box::new(UniformBn::default())),
+        name: "BIC",
+    })
 }
 
 /// The 56 ordered pairs of variables, 1 where there is an edge: all that varies in a network.

@@ -11,6 +11,7 @@ use pace_examples::{
 };
 use pace_graph::Dag;
 use pace_graph::dataset::Na;
+use pace_graph::enumerate::Enas;
 use pace_model::encoder::Task;
 use pace_model::objective::VaeConfig;
 use pace_search::oracle::{NaSurrogate, embedded_na};
@@ -79,7 +80,12 @@ fn main() -> Result<()> {
         VaeData::load(args, ("na", "final_structures6.txt"), &Na::default(), || Ok(embedded_na(N_EMBEDDED, 0)?))
     };
     // The shared weights behind the published accuracies are lost: who judges has learnt from the table.
-    let judge = || Judge { oracle: Box::new(NaSurrogate::embedded()), optimum: None, name: "learnt accuracy" };
+    let judge = || Judge {
+        oracle: Box::new(NaSurrogate::embedded()),
+        optimum: None,
+        edits: Some(Box::new(Enas::default())),
+        name: "learnt accuracy",
+    };
     program.run(&Args::parse().program, load, |_, _| Ok(Some(judge())))
 }
 

@@ -92,9 +92,7 @@ pub fn report(outcome: &VaeOutcome, run: &Run, page: &mut Report) -> Result<()> 
     page.svg(&line_chart("log10 of the loss per graph, by epoch", &curves)?);
     if let Some(search) = &outcome.search {
         page.heading("Search in the latent space");
-        page.text(
-            "Each search starts from scored training graphs and asks for graphs decoded from vectors; first encoder.",
-        );
+        page.text("Each search starts from the scores of the best training graphs; first encoder.");
         let lines = [
             band_line("Bayesian optimisation", &search.bo, 0),
             band_line("uniform in the same box", &search.random, 0),

@@ -75,7 +75,9 @@ fn killed_searches_end_with_the_same_trace() {
     assert!(start(&left_alone).wait().unwrap().success());
     // Between two answers of a search that breeds, and twice in one that learns.
     let journals = ["search-evolution-1.jsonl", "search-dngo_ls-1.jsonl"];
-    for (journal, moment) in [(journals[0], "\"tell\":9,"), (journals[1], "\"tell\":20,"), (journals[1], "\"tell\":50,")] {
+    for (journal, moment) in
+        [(journals[0], "\"tell\":9,"), (journals[1], "\"tell\":20,"), (journals[1], "\"tell\":50,")]
+    {
         let mut child = start(&killed);
         wait_for(&killed.join(journal), moment);
         child.kill().unwrap();

@@ -91,13 +91,27 @@ impl<'a> Latent<'a> {
         self
     }
 
-    fn uniform(&self, n: usize, rng: &mut dyn Rng) -> Matrix {
+    pub(super) fn config(&self) -> &LatentConfig {
+        &self.config
+    }
+
+    /// What vectors are decoded to, known or not.
+    pub(super) fn graphs(&self, x: MatRef<'_, f64>, rng: &mut dyn Rng) -> Vec<Dag> {
+        self.decoder.decode(x, rng.next_u64()).into_iter().filter_map(most_frequent).collect()
+    }
+
+    /// The most promising of many vectors of the box.
+    pub(super) fn best_uniform(&self, criterion: &dyn Criterion, rng: &mut dyn Rng) -> Matrix {
+        Shortlist::of(self.uniform(self.config.n_uniform, rng), criterion).vectors
+    }
+
+    pub(super) fn uniform(&self, n: usize, rng: &mut dyn Rng) -> Matrix {
         let width = |column: usize| self.high[column] - self.low[column];
         Mat::from_fn(n, self.low.len(), |_, column| self.low[column] + width(column) * rng.random::<f64>())
     }
 
     /// `n` vectors around rows of `centres`, in turn, inside the box.
-    fn around(&self, centres: MatRef<'_, f64>, spread: f64, n: usize, rng: &mut dyn Rng) -> Matrix {
+    pub(super) fn around(&self, centres: MatRef<'_, f64>, spread: f64, n: usize, rng: &mut dyn Rng) -> Matrix {
         Mat::from_fn(n, self.low.len(), |row, column| {
             let step: f64 = StandardNormal.sample(rng);
             let width = self.high[column] - self.low[column];
@@ -122,7 +136,13 @@ impl<'a> Latent<'a> {
     }
 
     /// The graphs of vectors, without what is invalid, known or taken.
-    fn decode(&self, x: &Matrix, taken: &mut Taken<'_>, origin: Origin, rng: &mut dyn Rng) -> Vec<Candidate> {
+    pub(super) fn decode(
+        &self,
+        x: &Matrix,
+        taken: &mut Taken<'_>,
+        origin: Origin,
+        rng: &mut dyn Rng,
+    ) -> Vec<Candidate> {
         let decoded = self.decoder.decode(x.as_ref(), rng.next_u64());
         assert_eq!(decoded.len(), x.nrows(), "a decoder answers for each vector");
         let mut found = Vec::new();

@@ -2,8 +2,8 @@
 //!
 //! A [`Space`] draws graphs and says which graphs belong to it; that is all that random search, evolution and local search
 //! need. An [`Embedded`] one also knows a vector for each of its candidates and can be searched by a [`Criterion`], such as
-//! an acquisition: [`Pool`] looks at every row of a matrix, [`Latent`] moves through the latent space of a VAE. [`Open`] is
-//! whatever a sampler draws from. None of them gives out what is [`Taken`].
+//! an acquisition: [`Pool`] looks at every row of a matrix, [`Latent`] moves through the latent space of a VAE, [`RoundTrip`]
+//! does so with an encoder at hand. [`Open`] is whatever a sampler draws from. None of them gives out what is [`Taken`].
 
 use faer::MatRef;
 use rand::Rng;
@@ -16,12 +16,14 @@ mod graphs;
 mod latent;
 mod open;
 mod pool;
+mod round_trip;
 mod taken;
 
 pub use graphs::{Graphs, Listed};
 pub use latent::{Decode, Latent, LatentConfig};
 pub use open::Open;
 pub use pool::Pool;
+pub use round_trip::{Encode, RoundTrip};
 pub use taken::Taken;
 
 use pace_graph::Dag;

@@ -22,14 +22,17 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
 
 use super::check::check_data;
-use super::init::{LengthScaleInit, Units};
+use super::init::{LengthScaleInit, Units, sample_rows};
 use super::shards::BLOCK;
 use super::{Posterior, Progress, Surrogate};
 use crate::error::Error;
+use held_out::Fold;
 use member::{Member, Workspace, design};
-use network::Trace;
+use network::{Network, Trace};
+use regression::decompose;
 
 mod evidence;
+mod held_out;
 mod loss;
 mod member;
 mod nelder_mead;
@@ -41,6 +44,9 @@ mod train;
 pub use evidence::Evidence;
 pub use loss::Loss;
 pub use regression::BayesianRegression;
+
+/// With fewer rows than this none is held out.
+const MIN_ROWS: usize = 4;
 
 /// How to fit a [`Dngo`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,14 +83,14 @@ impl Default for DngoConfig {
             width: 128,
             depth: 3,
             loss: Loss::Squared,
-            epochs: 200,
+            epochs: 100,
             batch: None,
             learning_rate: 3e-3,
             cosine_decay: true,
             weight_decay: 0.0,
             standardise_targets: true,
             bias: true,
-            evidence: Evidence::Exact,
+            evidence: Evidence::CrossValidated { folds: 5 },
             ensemble: 1,
         }
     }
@@ -140,14 +146,56 @@ impl DngoConfig {
     fn fit_member(&self, points: &Mat<f32>, y: &[f64], seed: u64, index: usize) -> Result<Member, Error> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(index as u64);
+        let (network, phi) = self.train(points.as_ref(), y, &mut rng)?;
+        let regression = match self.evidence {
+            Evidence::CrossValidated { folds } if y.len() >= MIN_ROWS => {
+                let (alpha, beta) = self.cross_validate(points, y, folds.min(y.len()), &mut rng)?;
+                BayesianRegression::new(phi.as_ref(), y, alpha, beta)?
+            }
+            evidence => BayesianRegression::fit(phi.as_ref(), y, evidence, &mut rng)?,
+        };
+        Ok(Member::new(network, self.bias, regression))
+    }
+
+    /// A network trained on points [D, n], and Phi of the same.
+    fn train(&self, points: MatRef<'_, f32>, y: &[f64], rng: &mut ChaCha8Rng) -> Result<(Network, Mat<f64>), Error> {
         let targets: Vec<f32> = y.iter().map(|&y| y as f32).collect();
-        let network = train::train(self, points.as_ref(), &targets, &mut rng)?;
-        let mut trace = Trace::new(&network, y.len());
+        let network = train::train(self, points, &targets, rng)?;
+        let phi = self.design(&network, points);
+        Ok((network, phi))
+    }
+
+    /// Phi of points [D, n].
+    fn design(&self, network: &Network, points: MatRef<'_, f32>) -> Mat<f64> {
+        let mut trace = Trace::new(network, points.ncols());
         trace.input().copy_from(points);
         network.forward_basis(&mut trace);
-        let phi = design(trace.basis().as_ref(), self.bias);
-        let regression = BayesianRegression::fit(phi.as_ref(), y, self.evidence, &mut rng)?;
-        Ok(Member::new(network, self.bias, regression))
+        design(trace.basis().as_ref(), self.bias)
+    }
+
+    /// alpha and beta for rows that were not seen.
+    fn cross_validate(
+        &self,
+        points: &Mat<f32>,
+        y: &[f64],
+        n_folds: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<(f64, f64), Error> {
+        let order = sample_rows(y.len(), y.len(), rng);
+        let gather = |rows: &[usize]| {
+            let part = Mat::from_fn(points.nrows(), rows.len(), |d, i| points[(d, rows[i])]);
+            (part, rows.iter().map(|&row| y[row]).collect::<Vec<f64>>())
+        };
+        let mut folds = Vec::with_capacity(n_folds);
+        for index in 0..n_folds {
+            let (first, last) = (y.len() * index / n_folds, y.len() * (index + 1) / n_folds);
+            let (seen, seen_y) = gather(&[&order[..first], &order[last..]].concat());
+            let (held_out, held_out_y) = gather(&order[first..last]);
+            let (network, phi) = self.train(seen.as_ref(), &seen_y, rng)?;
+            let spectrum = decompose(phi.as_ref(), &seen_y)?;
+            folds.push(Fold::new(spectrum, self.design(&network, held_out.as_ref()).as_ref(), &held_out_y));
+        }
+        Ok(held_out::maximise(&folds))
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -156,6 +204,9 @@ impl DngoConfig {
             if value == 0 {
                 return Err(Error::BadSetting { name, value: "0".to_owned(), range: "a fit needs at least 1" });
             }
+        }
+        if let Evidence::CrossValidated { folds: folds @ (0 | 1) } = self.evidence {
+            return Err(Error::BadSetting { name: "folds", value: folds.to_string(), range: "it takes at least 2" });
         }
         for (name, value) in [("learning_rate", self.learning_rate), ("weight_decay", self.weight_decay)] {
             if !(value.is_finite() && value >= 0.0) {

@@ -4,7 +4,10 @@
 //! ```text
 //! cargo bench -p pace-search --bench dngo             a table
 //! cargo bench -p pace-search --bench dngo -- --json   {"<what>": number}
+//! cargo bench -p pace-search --bench dngo -- nas101   quality on plain features of NAS-Bench-101, where its file is found
 //! ```
+
+mod nas101;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -22,6 +25,11 @@ const POOL: usize = 423_624;
 const DIMS: usize = 64;
 
 fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.iter().any(|arg| arg == "nas101") {
+        nas101::run(&args);
+        return;
+    }
     let (x, y) = data();
     let mut times = BTreeMap::new();
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
@@ -53,7 +61,7 @@ fn main() {
         best(5, || ExpectedImprovement { xi: 0.0 }.score(&posterior, 1.0)),
     );
     times.insert("fantasise, 1 row, s".to_owned(), best(20, || dngo.fantasise(x.subrows(0, 1))));
-    if std::env::args().any(|arg| arg == "--json") {
+    if args.iter().any(|arg| arg == "--json") {
         println!("{}", serde_json::json!(times));
     } else {
         times.iter().for_each(|(what, value)| println!("{what:48} {value:10.4}"));

@@ -15,31 +15,24 @@
 //! # Ok::<(), pace_search::Error>(())
 //! ```
 
-use faer::{Mat, MatRef};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
 
-use super::check::check_data;
-use super::init::{LengthScaleInit, Units};
-use super::shards::BLOCK;
-use super::{Posterior, Progress, Surrogate};
-use crate::error::Error;
-use member::{Member, Workspace, design};
-use network::Trace;
-
 mod evidence;
+mod fit;
+mod held_out;
 mod loss;
 mod member;
+mod mixture;
 mod nelder_mead;
 mod network;
 mod regression;
 mod tanh;
 mod train;
+mod units;
 
 pub use evidence::Evidence;
 pub use loss::Loss;
+pub use mixture::Dngo;
 pub use regression::BayesianRegression;
 
 /// How to fit a [`Dngo`].
@@ -77,14 +70,14 @@ impl Default for DngoConfig {
             width: 128,
             depth: 3,
             loss: Loss::Squared,
-            epochs: 200,
+            epochs: 100,
             batch: None,
             learning_rate: 3e-3,
             cosine_decay: true,
             weight_decay: 0.0,
             standardise_targets: true,
             bias: true,
-            evidence: Evidence::Exact,
+            evidence: Evidence::CrossValidated { folds: 5 },
             ensemble: 1,
         }
     }
@@ -103,187 +96,5 @@ impl DngoConfig {
             evidence: Evidence::Published,
             ..DngoConfig::default()
         }
-    }
-
-    /// Fits to vectors x [N, D] and scores y [N]; `seed` decides everything that is random.
-    pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64) -> Result<Dngo, Error> {
-        self.fit_with(x, y, seed, &mut |_| {})
-    }
-
-    /// As [`fit`](Self::fit), telling `progress` of every member of the ensemble once they are done.
-    pub fn fit_with(
-        &self,
-        x: MatRef<'_, f64>,
-        y: &[f64],
-        seed: u64,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Dngo, Error> {
-        self.check()?;
-        check_data(x, y)?;
-        let units = Units::of(x, LengthScaleInit::PerDimension);
-        let scores = match self.standardise_targets {
-            true => Scores::of(y),
-            false => Scores { mean: 0.0, scale: 1.0 },
-        };
-        let y: Vec<f64> = y.iter().map(|y| (y - scores.mean) / scores.scale).collect();
-        let mut points = Mat::zeros(x.ncols(), x.nrows());
-        standardise(&units, x, 0..x.nrows(), &mut points);
-        let member = |index: usize| self.fit_member(&points, &y, seed, index);
-        let members = (0..self.ensemble).into_par_iter().map(member).collect::<Result<Vec<Member>, Error>>()?;
-        for (index, member) in members.iter().enumerate() {
-            let objective = member.regression().log_evidence() / y.len() as f64;
-            progress(Progress { step: index + 1, n_steps: self.ensemble, objective });
-        }
-        Ok(Dngo { units, scores, members })
-    }
-
-    fn fit_member(&self, points: &Mat<f32>, y: &[f64], seed: u64, index: usize) -> Result<Member, Error> {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(index as u64);
-        let targets: Vec<f32> = y.iter().map(|&y| y as f32).collect();
-        let network = train::train(self, points.as_ref(), &targets, &mut rng)?;
-        let mut trace = Trace::new(&network, y.len());
-        trace.input().copy_from(points);
-        network.forward_basis(&mut trace);
-        let phi = design(trace.basis().as_ref(), self.bias);
-        let regression = BayesianRegression::fit(phi.as_ref(), y, self.evidence, &mut rng)?;
-        Ok(Member::new(network, self.bias, regression))
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        let sizes = [("width", self.width), ("depth", self.depth), ("ensemble", self.ensemble)];
-        for (name, value) in sizes.into_iter().chain([("batch", self.batch.unwrap_or(1))]) {
-            if value == 0 {
-                return Err(Error::BadSetting { name, value: "0".to_owned(), range: "a fit needs at least 1" });
-            }
-        }
-        for (name, value) in [("learning_rate", self.learning_rate), ("weight_decay", self.weight_decay)] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::BadSetting {
-                    name,
-                    value: value.to_string(),
-                    range: "it is finite and not negative",
-                });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Shift and scale of the scores.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Scores {
-    mean: f64,
-    scale: f64,
-}
-
-impl Scores {
-    fn of(y: &[f64]) -> Scores {
-        let n = y.len() as f64;
-        let mean = y.iter().sum::<f64>() / n;
-        let variance = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n;
-        // Equal scores keep their unit; rounding alone is no spread.
-        let is_spread = variance.sqrt() > 1e-12 * mean.abs().max(f64::MIN_POSITIVE);
-        Scores { mean, scale: if is_spread { variance.sqrt() } else { 1.0 } }
-    }
-}
-
-/// Rows of x in units of the fit, one per column of `dst`.
-fn standardise<T: Copy + Into<f64>>(units: &Units, x: MatRef<'_, T>, rows: std::ops::Range<usize>, dst: &mut Mat<f32>) {
-    for (i, row) in rows.enumerate() {
-        let entries = x.row(row).iter().zip(units.mean.iter().zip(&units.scale));
-        for (dst, (&value, (mean, scale))) in dst.col_as_slice_mut(i).iter_mut().zip(entries) {
-            let value: f64 = value.into();
-            *dst = ((value - mean) / scale) as f32;
-        }
-    }
-}
-
-/// A fitted DNGO.
-#[derive(Clone, Debug)]
-pub struct Dngo {
-    units: Units,
-    scores: Scores,
-    members: Vec<Member>,
-}
-
-impl Dngo {
-    /// The regression of each member, in units of the (standardised) scores that it was fitted to.
-    pub fn regressions(&self) -> impl Iterator<Item = &BayesianRegression> {
-        self.members.iter().map(Member::regression)
-    }
-
-    /// The log evidence of the regression, in nats, averaged over the members.
-    pub fn log_evidence(&self) -> f64 {
-        self.regressions().map(BayesianRegression::log_evidence).sum::<f64>() / self.members.len() as f64
-    }
-
-    /// The mean of the members' means; the mean of their variances plus the variance of their means.
-    fn mixture<T: Copy + Into<f64> + Sync>(&self, x: MatRef<'_, T>) -> Posterior {
-        let n_dims = self.units.scale.len();
-        assert_eq!(x.ncols(), n_dims, "{} columns, but the fit saw {n_dims}", x.ncols());
-        let block_rows = BLOCK.min(x.nrows());
-        let block = |work: &mut Workspace, index: usize| {
-            let (start, end) = (index * BLOCK, ((index + 1) * BLOCK).min(x.nrows()));
-            standardise(&self.units, x, start..end, work.trace.input());
-            let mut sums = vec![Sums::default(); end - start];
-            for member in &self.members {
-                member.beliefs(work, end - start, |i, belief| {
-                    sums[i].mean += belief.mean;
-                    sums[i].variance += belief.variance;
-                    sums[i].believed += belief.believed;
-                    sums[i].squares += belief.believed * belief.believed;
-                });
-            }
-            sums
-        };
-        let blocks: Vec<Vec<Sums>> = (0..x.nrows().div_ceil(BLOCK))
-            .into_par_iter()
-            .map_init(|| self.members[0].workspace(block_rows), block)
-            .collect();
-        let n = self.members.len() as f64;
-        let square = self.scores.scale * self.scores.scale;
-        let finish = |sums: Sums| {
-            let disagreement = (sums.squares / n - (sums.believed / n).powi(2)).max(0.0);
-            // One member agrees with itself, whatever rounding says.
-            let disagreement = if self.members.len() == 1 { 0.0 } else { disagreement };
-            (self.scores.mean + self.scores.scale * sums.mean / n, square * (sums.variance / n + disagreement))
-        };
-        let (mean, variance) = blocks.into_iter().flatten().map(finish).unzip();
-        let noise = square * self.regressions().map(|regression| 1.0 / regression.beta()).sum::<f64>() / n;
-        Posterior { mean, variance, noise }
-    }
-}
-
-/// Sums over the members for one point.
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    mean: f64,
-    variance: f64,
-    believed: f64,
-    squares: f64,
-}
-
-impl Surrogate for Dngo {
-    fn predict(&self, x: MatRef<'_, f64>) -> Posterior {
-        self.mixture(x)
-    }
-
-    fn predict_f32(&self, x: MatRef<'_, f32>) -> Posterior {
-        self.mixture(x)
-    }
-
-    /// Members observe the mean of the ensemble, so that they also agree more where it was asked for; the mean that is
-    /// reported stays.
-    fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate> {
-        if x.nrows() == 0 {
-            return Box::new(self.clone());
-        }
-        let means = self.mixture(x).mean;
-        let means: Vec<f64> = means.iter().map(|mean| (mean - self.scores.mean) / self.scores.scale).collect();
-        let mut work = self.members[0].workspace(x.nrows());
-        standardise(&self.units, x, 0..x.nrows(), work.trace.input());
-        let members = self.members.iter().map(|member| member.observe(&mut work, &means)).collect();
-        Box::new(Dngo { members, ..self.clone() })
     }
 }

@@ -112,7 +112,8 @@ impl BayesianRegression {
     }
 }
 
-fn decompose(phi: MatRef<'_, f64>, y: &[f64]) -> Result<Spectrum, Error> {
+/// The spectrum of Phi [N, D], or why there is none.
+pub(super) fn decompose(phi: MatRef<'_, f64>, y: &[f64]) -> Result<Spectrum, Error> {
     let unsound = Error::NotPositiveDefinite { what: "the basis of DNGO", pivot: 0, size: phi.ncols(), jitter: 0.0 };
     Spectrum::new(phi, y).ok_or(unsound)
 }

@@ -129,7 +129,10 @@ impl<'a> BayesianOptimisation<'a> {
         let both = Mat::from_fn(n_known + x.nrows(), known.ncols(), |row, column| {
             if row < n_known { known[(row, column)] } else { x[(row - n_known, column)] }
         });
-        Ok((both, scores.iter().copied().chain(y).collect()))
+        // A query worse than all that is known says "not here", and no more: taken at its word, one of them would leave the
+        // differences at the top too small to learn.
+        let floor = scores.iter().copied().fold(f64::INFINITY, f64::min);
+        Ok((both, scores.iter().copied().chain(y.map(|score| score.max(floor))).collect()))
     }
 
     /// What the acquisition wants most.

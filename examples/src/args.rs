@@ -166,7 +166,10 @@ pub struct VaeArgs {
     /// Seconds between checkpoints of the training
     #[arg(long, value_name = "X", default_value_t = 20.0)]
     pub save_every: f64,
-    /// Stop after the surrogate scores: no reconstruction, nothing generated
+    /// Leave the search in the latent space out
+    #[arg(long)]
+    pub no_search: bool,
+    /// Stop after the surrogate scores: no reconstruction, nothing generated, no search
     #[arg(long)]
     pub scores_only: bool,
 }

@@ -150,7 +150,7 @@ pub fn reproduce(
         }
         outcome.encoders.push(encoder);
         // As in the paper, one encoder is searched.
-        if let Some(judge) = judge.filter(|_| index == 0 && !args.scores_only) {
+        if let Some(judge) = judge.filter(|_| index == 0 && !args.scores_only && !args.no_search) {
             let (vae, spec, scores) = (&model.vae, &data.spec, data.train_scores.as_slice());
             let model = BoModel { vae, device: &device, spec, layout: &layout, latents: &z_train, scores };
             outcome.search = Some(optimise(&plan.bo, model, judge, run)?);

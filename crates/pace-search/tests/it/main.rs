@@ -19,6 +19,7 @@ mod search_pool;
 mod search_published;
 mod search_quality;
 mod search_resume;
+mod search_round_trip;
 mod search_sample;
 mod surrogate_bound;
 mod surrogate_fit;

@@ -181,13 +181,15 @@ fn record(outcome: &BoOutcome, judge: &Judge, run: &mut Run) {
     }
 }
 
-/// Several draws for each vector; those that break the rules are left out.
+/// Several draws for each vector; those that break the rules, or end early, are left out: all graphs of NA and BN have the
+/// same number of nodes.
 fn decodings(n_decodings: usize, model: BoModel<'_>, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>> {
     let rows = (0..x.nrows()).flat_map(|row| std::iter::repeat_n(row, n_decodings));
     let values = rows.flat_map(|row| x.row(row).iter().map(|&value| value as f32).collect::<Vec<f32>>()).collect();
     let options = DecodeOptions::sample(Mode::Constrained, seed);
     let dags = decode(model.vae, &Latents::new(values, x.ncols()), &options, model.device, |_| {});
-    let checked = dags.into_iter().map(|dag| model.spec.validate(&dag).is_ok().then_some(dag));
+    let is_whole = |dag: &Dag| dag.n_nodes() == model.spec.max_nodes && model.spec.is_valid(dag);
+    let checked = dags.into_iter().map(|dag| is_whole(&dag).then_some(dag));
     checked.collect::<Vec<_>>().chunks(n_decodings).map(<[_]>::to_vec).collect()
 }
 

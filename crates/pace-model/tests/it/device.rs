@@ -3,6 +3,7 @@
 use pace_model::Error;
 use pace_model::device::device;
 
+#[cfg(any(feature = "flex", feature = "ndarray"))]
 #[test]
 fn the_default_is_a_cpu_device() {
     assert!(device("").is_ok());

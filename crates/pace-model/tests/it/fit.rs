@@ -95,5 +95,5 @@ impl ModuleVisitor for Ungraded<'_> {
 
 /// The device of these tests, with gradients.
 pub fn device() -> Device {
-    pace_model::device::device("").expect("a CPU device").autodiff()
+    crate::setting::test_device().autodiff()
 }

@@ -17,12 +17,22 @@ fn config() -> FitConfig {
 }
 
 fn run(checkpoint: Option<&Checkpoint>, config: &FitConfig, kill_at: Option<usize>) -> Result<Fitted<Model>, Error> {
-    let device = device().autodiff();
-    fit(vae(&device), &table(100), config, &[device], checkpoint, |event| {
-        if let Event::Saved { step } = event {
-            assert!(kill_at.is_none_or(|kill_at| step < kill_at), "killed");
-        }
-    })
+    run_from(checkpoint, config, kill_at).map(|(fitted, _)| fitted)
+}
+
+/// Also says how many steps were done already.
+fn run_from(
+    checkpoint: Option<&Checkpoint>,
+    config: &FitConfig,
+    kill_at: Option<usize>,
+) -> Result<(Fitted<Model>, usize), Error> {
+    let (device, mut first) = (device().autodiff(), 0);
+    let fitted = fit(vae(&device), &table(100), config, &[device], checkpoint, |event| match event {
+        Event::Start { step, .. } => first = step,
+        Event::Saved { step } => assert!(kill_at.is_none_or(|kill_at| step < kill_at), "killed"),
+        _ => {}
+    })?;
+    Ok((fitted, first))
 }
 
 #[test]
@@ -42,8 +52,10 @@ fn goes_on_to_the_same_bits(config: &FitConfig, kill_at: usize) {
     let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model").every(Duration::ZERO);
     let killed = catch_unwind(AssertUnwindSafe(|| run(Some(&checkpoint), config, Some(kill_at))));
     assert!(killed.is_err(), "it was to be killed at {kill_at}");
-    let resumed = run(Some(&checkpoint), config, None).unwrap();
-    assert!(resumed.graphs < 300, "nothing was gone on with");
+    let (resumed, first) = run_from(Some(&checkpoint), config, None).unwrap();
+    assert!(first > 0, "nothing was gone on with");
+    assert_eq!(resumed.graphs, undisturbed.graphs, "those of the killed process count");
+    assert!(resumed.seconds > 0.0);
     assert_eq!(resumed.epochs, undisturbed.epochs, "killed at {kill_at}");
     assert_eq!(to_safetensors(&resumed.model), to_safetensors(&undisturbed.model), "killed at {kill_at}");
 }
@@ -54,8 +66,10 @@ fn between_two_renames_the_old_checkpoint_serves() {
     let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model");
     let done = run(Some(&checkpoint), &config(), None).unwrap();
     std::fs::rename(dir.path().join("checkpoint"), dir.path().join("checkpoint.old")).unwrap();
-    let resumed = run(Some(&checkpoint), &config(), None).unwrap();
-    assert_eq!((resumed.graphs, resumed.epochs), (0, done.epochs));
+    let (resumed, first) = run_from(Some(&checkpoint), &config(), None).unwrap();
+    assert_eq!((first, resumed.graphs, resumed.epochs), (102, done.graphs, done.epochs));
+    // The clock of the first process is kept.
+    assert!(resumed.seconds >= done.seconds);
 }
 
 #[test]

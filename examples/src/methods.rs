@@ -3,25 +3,22 @@
 use pace_model::encoder::Task;
 use pace_search::acquisition::{AcquisitionConfig, LogExpectedImprovement, PublishedEi};
 use pace_search::strategy::{
-    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Protocol as Loop, StrategyConfig,
+    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Protocol as Loop, StrategyConfig, Warp,
 };
-use pace_search::surrogate::{DngoConfig, Loss, SurrogateConfig};
+use pace_search::surrogate::{DngoConfig, Evidence, SurrogateConfig};
 
 use crate::args::{MlmArgs, Protocol};
 use crate::searches::Method;
-
-/// What is searched for is the best, so the network learns the order of the scores, gently and not for long: on 100 random
-/// cells of NAS-Bench-101 that ranks the rest with Spearman correlation 0.73, where squared errors reach 0.50.
-fn ours() -> DngoConfig {
-    DngoConfig { loss: Loss::Ranking, learning_rate: 1e-3, epochs: 50, ..DngoConfig::default() }
-}
 
 /// DNGO without and with local search, random search, regularised evolution and local mutation search.
 pub fn dngo_methods(args: &MlmArgs, task: Task) -> Vec<Method> {
     let (protocol, ensemble) = (args.protocol, args.ensemble);
     let dngo = |local_search| {
         let (surrogate, acquisition) = match protocol {
-            Protocol::Ours => (ours(), AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 })),
+            Protocol::Ours => (
+                DngoConfig { evidence: Evidence::Exact, epochs: 200, ..DngoConfig::default() },
+                AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 }),
+            ),
             Protocol::Published => (DngoConfig::published(), AcquisitionConfig::PublishedEi(PublishedEi::default())),
         };
         let surrogate = DngoConfig { ensemble: ensemble.unwrap_or(surrogate.ensemble), ..surrogate };
@@ -31,7 +28,12 @@ pub fn dngo_methods(args: &MlmArgs, task: Task) -> Vec<Method> {
             (Protocol::Published, Task::Nas301) => Loop::PublishedNas301,
             (Protocol::Published, _) => Loop::Published,
         };
-        StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig { local_search, protocol, ..config }))
+        StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig {
+            local_search,
+            protocol,
+            warp: Warp::Ranks,
+            ..config
+        }))
     };
     let method =
         |name: &str, title: &str, strategy| Method { name: name.to_owned(), title: title.to_owned(), strategy };

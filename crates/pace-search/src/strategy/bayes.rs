@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::belief::Belief;
 use super::phase::Phase;
+use super::warp::Warp;
 use super::{Strategy, round_rng};
 use crate::Matrix;
 use crate::acquisition::AcquisitionConfig;
@@ -44,6 +45,8 @@ pub struct BayesianOptimisationConfig {
     pub initial: usize,
     /// What is learnt.
     pub surrogate: SurrogateConfig,
+    /// What becomes of the scores before that.
+    pub warp: Warp,
     /// What is chosen by.
     pub acquisition: AcquisitionConfig,
     /// Spread batches out by imagining the outcomes of what is chosen already.
@@ -64,6 +67,7 @@ impl BayesianOptimisationConfig {
         BayesianOptimisationConfig {
             initial: 16,
             surrogate,
+            warp: Warp::Standardise,
             acquisition,
             fantasies: true,
             local_search: false,
@@ -82,7 +86,7 @@ impl BayesianOptimisationConfig {
 ///
 /// Each round fits a new surrogate to the vectors and scores of all answered queries and asks for the `n` best by the
 /// acquisition. Failed queries are left out of the fit and not asked again; queries without an answer are imagined to
-/// come out as expected. Scores are standardised for the fit.
+/// come out as expected.
 pub struct BayesianOptimisation<'a> {
     config: BayesianOptimisationConfig,
     space: &'a dyn Embedded,
@@ -153,7 +157,7 @@ impl<'a> BayesianOptimisation<'a> {
         let (x, mut y) = self.data(&scored)?;
         let near = best_rows(&x, &y);
         if !published {
-            standardise(&mut y);
+            self.config.warp.apply(&mut y);
         }
         let best = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let surrogate = self.config.surrogate.fit(x.as_ref(), &y, rng.next_u64(), &mut |_| {})?;
@@ -262,13 +266,4 @@ fn best_rows(x: &Matrix, y: &[f64]) -> Matrix {
     rows.sort_by(|&a, &b| y[b].total_cmp(&y[a]));
     rows.truncate(N_NEAR);
     Mat::from_fn(rows.len(), x.ncols(), |row, column| x[(rows[row], column)])
-}
-
-/// Mean 0 and standard deviation 1; scores that are all equal become 0.
-fn standardise(y: &mut [f64]) {
-    let n = y.len() as f64;
-    let mean = y.iter().sum::<f64>() / n;
-    let std = (y.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / n).sqrt();
-    let scale = if std > 0.0 { std } else { 1.0 };
-    y.iter_mut().for_each(|y| *y = (*y - mean) / scale);
 }

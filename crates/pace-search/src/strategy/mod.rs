@@ -20,11 +20,13 @@ mod evolution;
 mod local;
 mod phase;
 mod random;
+mod warp;
 
 pub use bayes::{BayesianOptimisation, BayesianOptimisationConfig, Protocol};
 pub use evolution::{Evolution, EvolutionConfig};
 pub use local::{LocalSearch, LocalSearchConfig};
 pub use random::RandomSearch;
+pub use warp::Warp;
 
 /// A way to search.
 pub trait Strategy {

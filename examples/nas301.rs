@@ -113,7 +113,7 @@ fn main() -> Result<()> {
     };
     let spec = Darts.spec();
     let data = MlmData { spec: &spec, dags: &dags, pairs: &pairs };
-    let vectors = pretrain_and_embed(&plan.mlm, data, args.mlm.save_every, &mut run)?;
+    let vectors = pretrain_and_embed(&plan.mlm, data, args.mlm.train.save_every(), &mut run)?;
 
     let listed = Listed::new(dags);
     let pool = Pool::new(&listed, vectors.values, vectors.width)?;

@@ -83,7 +83,7 @@ fn main() -> Result<()> {
     };
     let spec = DagSpec::nas101();
     let data = MlmData { spec: &spec, dags: &dags, pairs: &pairs };
-    let vectors = pretrain_and_embed(&plan.mlm, data, args.mlm.save_every, &mut run)?;
+    let vectors = pretrain_and_embed(&plan.mlm, data, args.mlm.train.save_every(), &mut run)?;
     search::search(&plan.search, (&space, dags), vectors, &table, &mut run, &mut report)?;
 
     space::report_sizes(&space, &mut run, &mut report)?;

@@ -1,8 +1,13 @@
 //! The options that the programs share.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
+use pace_model::Attention;
+use pace_model::encoder::PaceConfig;
+use pace_model::layers::PositionConfig;
+use pace_train::FitConfig;
 
 /// The options of every dataset's program; `cargo xtask reproduce` hands them through.
 #[derive(Clone, Debug, clap::Args)]
@@ -62,6 +67,54 @@ pub enum Preset {
     AsPublished,
 }
 
+/// The options of every encoder and its training.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TrainArgs {
+    /// Ablation: attention without mask
+    #[arg(long)]
+    pub no_mask: bool,
+    /// Ablation: no positional encoding by dag2seq, in decoders neither
+    #[arg(long)]
+    pub no_dag2seq: bool,
+    /// Passes over the graphs
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+    /// Graphs per training step
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
+    /// Learning rate
+    #[arg(long, value_name = "X")]
+    pub lr: Option<f64>,
+    /// Seconds between checkpoints of the training
+    #[arg(long, value_name = "X", default_value_t = 20.0)]
+    pub save_every: f64,
+}
+
+impl TrainArgs {
+    /// Applies what the user chose to a training.
+    pub fn apply(&self, fit: &mut FitConfig) {
+        fit.epochs = self.epochs.unwrap_or(fit.epochs);
+        fit.batch_size = self.batch.unwrap_or(fit.batch_size);
+        fit.optimiser.lr = self.lr.unwrap_or(fit.optimiser.lr);
+    }
+
+    /// Applies it to an encoder.
+    pub fn ablate(&self, encoder: &mut PaceConfig) {
+        if self.no_mask {
+            encoder.attention = Attention::Open;
+        }
+        if self.no_dag2seq {
+            // The index alone: what is left when the GNN over the edges is taken out.
+            encoder.embedding.position = PositionConfig::Index;
+        }
+    }
+
+    /// How often the training is saved.
+    pub fn save_every(&self) -> Duration {
+        Duration::from_secs_f64(self.save_every.max(0.0))
+    }
+}
+
 /// The vector of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ReadoutArg {
@@ -101,30 +154,15 @@ pub struct MlmArgs {
     /// Only these methods, e.g. `dngo,random` [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub methods: Vec<String>,
-    /// Ablation: attention without mask
-    #[arg(long)]
-    pub no_mask: bool,
-    /// Ablation: no positional encoding by dag2seq
-    #[arg(long)]
-    pub no_dag2seq: bool,
+    /// Those of the encoder and its training.
+    #[command(flatten)]
+    pub train: TrainArgs,
     /// What of the node vectors is searched: that of the output node (the paper), or the mean of all
     #[arg(long, value_enum)]
     pub readout: Option<ReadoutArg>,
     /// Networks whose beliefs DNGO averages
     #[arg(long, value_name = "N")]
     pub ensemble: Option<usize>,
-    /// Passes over the graphs
-    #[arg(long, value_name = "N")]
-    pub epochs: Option<usize>,
-    /// Graphs per training step
-    #[arg(long, value_name = "N")]
-    pub batch: Option<usize>,
-    /// Learning rate
-    #[arg(long, value_name = "X")]
-    pub lr: Option<f64>,
-    /// Seconds between checkpoints of the training
-    #[arg(long, value_name = "X", default_value_t = 20.0)]
-    pub save_every: f64,
 }
 
 /// The options of the programs that train a variational autoencoder.
@@ -139,21 +177,9 @@ pub struct VaeArgs {
     /// Which model
     #[arg(long, value_enum, default_value = "best")]
     pub preset: Preset,
-    /// Ablation: attention without mask
-    #[arg(long)]
-    pub no_mask: bool,
-    /// Ablation: no positional encoding by dag2seq, in encoder and decoder
-    #[arg(long)]
-    pub no_dag2seq: bool,
-    /// Passes over the data
-    #[arg(long, value_name = "N")]
-    pub epochs: Option<usize>,
-    /// Graphs per training step
-    #[arg(long, value_name = "N")]
-    pub batch: Option<usize>,
-    /// Learning rate
-    #[arg(long, value_name = "X")]
-    pub lr: Option<f64>,
+    /// Those of the encoder and its training.
+    #[command(flatten)]
+    pub train: TrainArgs,
     /// Width of the latent space
     #[arg(long, value_name = "N")]
     pub latent: Option<usize>,
@@ -163,9 +189,6 @@ pub struct VaeArgs {
     /// Dropout
     #[arg(long, value_name = "X")]
     pub dropout: Option<f64>,
-    /// Seconds between checkpoints of the training
-    #[arg(long, value_name = "X", default_value_t = 20.0)]
-    pub save_every: f64,
     /// Leave the search in the latent space out
     #[arg(long)]
     pub no_search: bool,

@@ -14,7 +14,7 @@ mod vae_plan;
 mod vae_program;
 mod vae_report;
 
-pub use args::{MlmArgs, Preset, Protocol, RunArgs, VaeArgs};
+pub use args::{MlmArgs, Preset, Protocol, ReadoutArg, RunArgs, TrainArgs, VaeArgs};
 pub use bo::{BoModel, BoOutcome, BoPlan, Judge, optimise};
 pub use methods::dngo_methods;
 pub use mlm::{MlmData, MlmPlan, Vectors, pretrain_and_embed};

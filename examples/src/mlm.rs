@@ -8,10 +8,10 @@ use anyhow::{Context, Result};
 use burn::module::Module;
 use pace_graph::{Dag, DagSpec};
 use pace_model::encoder::Pace;
-use pace_model::layers::{PositionConfig, Readout};
+use pace_model::layers::Readout;
 use pace_model::objective::{Mlm, MlmConfig};
 use pace_model::store::Saved;
-use pace_model::{Attention, DagBatch, DagTable};
+use pace_model::{DagBatch, DagTable};
 use pace_train::embed::{MatrixFile, embed_all};
 use pace_train::record::{Metric, Run};
 use pace_train::{Checkpoint, Event, FitConfig, Pairs, Source, fit};
@@ -39,12 +39,7 @@ pub struct MlmPlan {
 impl MlmPlan {
     /// Applies what the user chose.
     pub fn with_args(mut self, args: &MlmArgs, seed: u64) -> MlmPlan {
-        if args.no_mask {
-            self.model.encoder.attention = Attention::Open;
-        }
-        if args.no_dag2seq {
-            self.model.encoder.embedding.position = PositionConfig::Index;
-        }
+        args.train.ablate(&mut self.model.encoder);
         if args.encoder == UNTRAINED {
             self.fit.epochs = 0;
         }
@@ -54,9 +49,7 @@ impl MlmPlan {
             None => {}
         }
         self.fit.seed = seed;
-        self.fit.epochs = args.epochs.unwrap_or(self.fit.epochs);
-        self.fit.batch_size = args.batch.unwrap_or(self.fit.batch_size);
-        self.fit.optimiser.lr = args.lr.unwrap_or(self.fit.optimiser.lr);
+        args.train.apply(&mut self.fit);
         self
     }
 }
@@ -89,7 +82,7 @@ pub struct Vectors {
 ///
 /// # Errors
 /// Those of the training, or a file that cannot be written.
-pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: f64, run: &mut Run) -> Result<Vectors> {
+pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: Duration, run: &mut Run) -> Result<Vectors> {
     let device = pace_model::device::device("")?;
     let layout = plan.model.encoder.layout(data.spec);
     let table = run.stage("layout", |_| anyhow::Ok(DagTable::new(data.dags, &layout)))?;
@@ -115,13 +108,12 @@ fn train_on<S: Source<Batch = DagBatch>>(
     plan: &MlmPlan,
     source: &S,
     spec: &DagSpec,
-    save_every: f64,
+    save_every: Duration,
     run: &mut Run,
 ) -> Result<(Mlm<Pace>, f64, Vec<f64>)> {
     let (config, seed) = (&plan.fit, plan.fit.seed);
     let saved = Saved::new("pace-mlm", plan.model.clone(), spec.clone());
-    let every = Duration::from_secs_f64(save_every.max(0.0));
-    let checkpoint = Checkpoint::new(run.path("checkpoint"), saved.to_json()).every(every);
+    let checkpoint = Checkpoint::new(run.path("checkpoint"), saved.to_json()).every(save_every);
     let autodiff = pace_model::device::device("")?.autodiff();
     let model = plan.model.init(spec, seed, &autodiff);
     let (bar, mut draw) = fit_bar("pre-train");

@@ -118,8 +118,7 @@ pub fn reproduce(
     let (mut rates, mut encode_rates) = (Vec::new(), Vec::new());
     for index in 0..plan.encoder_seeds as u64 {
         let seed = seed + index;
-        let save_every = Duration::from_secs_f64(args.save_every.max(0.0));
-        let model = train_encoder(plan, (&data.spec, &train), seed, save_every, &device, run)?;
+        let model = train_encoder(plan, (&data.spec, &train), seed, args.train.save_every(), &device, run)?;
         rates.push(model.graphs_per_s);
         let (z_train, z_test) = run.stage(&format!("embed-{seed}"), |run| {
             let start = std::time::Instant::now();

@@ -1,6 +1,5 @@
 //! [`VaePlan`]: how much work a VAE program does, and with which settings.
 
-use pace_model::Attention;
 use pace_model::layers::PositionConfig;
 use pace_model::objective::VaeConfig;
 use pace_search::surrogate::{PublishedGpConfig, SparseGpConfig};
@@ -43,12 +42,8 @@ pub struct VaePlan {
 impl VaePlan {
     /// Applies what the user chose.
     pub fn with_args(mut self, args: &VaeArgs) -> VaePlan {
-        if args.no_mask {
-            self.model.encoder.attention = Attention::Open;
-        }
-        if args.no_dag2seq {
-            // The index alone: what is left when the GNN over the edges is taken out.
-            self.model.encoder.embedding.position = PositionConfig::Index;
+        args.train.ablate(&mut self.model.encoder);
+        if args.train.no_dag2seq {
             self.model.decoder.embedding.position = PositionConfig::Index;
         }
         if let Some(dropout) = args.dropout {
@@ -57,9 +52,7 @@ impl VaePlan {
         }
         self.model.d_latent = args.latent.unwrap_or(self.model.d_latent);
         self.model.beta = args.beta.unwrap_or(self.model.beta);
-        self.fit.epochs = args.epochs.unwrap_or(self.fit.epochs);
-        self.fit.batch_size = args.batch.unwrap_or(self.fit.batch_size);
-        self.fit.optimiser.lr = args.lr.unwrap_or(self.fit.optimiser.lr);
+        args.train.apply(&mut self.fit);
         self.encoder_seeds = args.seeds.unwrap_or(self.encoder_seeds);
         self
     }

@@ -160,6 +160,9 @@ pub struct MlmArgs {
     /// What of the node vectors is searched: that of the output node (the paper), or the mean of all
     #[arg(long, value_enum)]
     pub readout: Option<ReadoutArg>,
+    /// Of how many nearest neighbours DNGO-LS asks for the most promising; the paper asks for the nearest, 1
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub neighbourhood: u32,
     /// Networks whose beliefs DNGO averages
     #[arg(long, value_name = "N")]
     pub ensemble: Option<usize>,

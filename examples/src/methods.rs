@@ -32,6 +32,7 @@ pub fn dngo_methods(args: &MlmArgs, task: Task) -> Vec<Method> {
             local_search,
             protocol,
             warp: Warp::Ranks,
+            neighbourhood: args.neighbourhood as usize,
             ..config
         }))
     };

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::{Device, Distribution, Tensor, TensorData};
 use pace_model::kernel::{
-    self, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams, Masks,
-    NormParams, NormPlacement, SelfAttentionParams, plain,
+    self, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams, HeadParams,
+    Masks, NormParams, NormPlacement, SelfAttentionParams, Truth, plain,
 };
 use serde_json::json;
 
@@ -116,7 +116,15 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
         let f = if fused { kernel::encoder } else { plain::encoder };
         f(input.clone(), mask.clone(), params.clone(), &config(0.0)).into_data();
     };
+    let (o, heads, lengths) = (x.clone(), tensors.heads(), vec![n; batch]);
+    let (tokens, edges) = (vec![1; batch * n], Tensor::ones([batch, n, n], &device));
+    let graph_nll = move |fused: bool| {
+        let truth = Truth { tokens: &tokens, lengths: &lengths, edges: &edges };
+        let f = if fused { kernel::graph_nll } else { plain::graph_nll };
+        backward(f(o.clone(), truth, heads.clone()).reshape([batch, 1]));
+    };
     vec![
+        ("graph_nll", Box::new(graph_nll)),
         ("attention", Box::new(attention)),
         ("add_norm", Box::new(add_norm)),
         ("encoder_layer", stack(1, 0.0)),
@@ -182,6 +190,14 @@ impl Source {
         let (wo, bo) = self.linear(self.d, self.d);
         let cross = CrossAttentionParams { wq, bq, wkv, bkv, wo, bo };
         DecoderParams { attention, norm_attention, cross, norm_cross: self.norm(), feed_forward, norm_feed_forward }
+    }
+
+    /// The heads of PACE-VAE: 32 hidden units, 9 operations.
+    fn heads(&self) -> HeadParams {
+        let ((w1, b1), (w2, b2)) = (self.linear(self.d, 32), self.linear(32, 9));
+        let ((target, bias), (out, out_bias)) = (self.linear(self.d, self.d), self.linear(self.d, 1));
+        let source = self.leaf([self.d, self.d]);
+        HeadParams { w1, b1: Some(b1), w2, b2: Some(b2), target, bias, source, out, out_bias }
     }
 
     /// The same parameters off the graph.

@@ -2,11 +2,12 @@
 
 use burn::module::Module;
 use burn::nn::Linear;
-use burn::tensor::activation::{log_softmax, relu};
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
+use burn::tensor::activation::relu;
 
-use crate::batch::{DagBatch, ints};
+use crate::batch::DagBatch;
 use crate::init::Init;
+use crate::kernel::{HeadParams, Truth, graph_nll};
 
 /// The two classifiers of appendix D. With o_i the vector at position i, which speaks for node i + 1:
 ///
@@ -59,71 +60,25 @@ impl Heads {
         self.edge_out.forward(relu(target + source)).reshape([pairs])
     }
 
-    /// The negative log-likelihood of every graph under teacher forcing. Shapes: o [B*N, D] -> [B].
-    ///
-    /// Sums the cross-entropy of nodes 1..n and the binary cross-entropy of every pair of nodes 1 <= u < v < n; the start
-    /// symbol, node 0, is in no pair. Positions beyond a graph's length do not count.
+    /// The negative log-likelihood of every graph under teacher forcing, see [`graph_nll`]. Shapes: o [B*N, D] -> [B].
     pub fn nll(&self, o: Tensor<2>, batch: &DagBatch) -> Tensor<1> {
-        let ([b, n], [_, d]) = (batch.dims(), o.dims());
-        // The last position speaks for nobody.
-        let o = o.reshape([b, n, d]).slice([0..b, 0..n - 1]).reshape([b * (n - 1), d]);
-        let next = batch.tokens.clone().slice([0..b, 1..n]).reshape([b * (n - 1), 1]);
-        let log_p = log_softmax(self.node_logits(o.clone()), 1).gather(1, next);
-        let real = batch.valid.clone().slice([0..b, 1..n]);
-        let node_nll = (log_p.reshape([b, n - 1]) * real).sum_dim(1).neg().reshape([b]);
-
-        let pairs = Pairs::new(b, n, batch);
-        if pairs.count == 0 {
-            return node_nll;
-        }
-        let (target, source) = self.edge_halves(o);
-        let logits = self.edge_logits(target.select(0, pairs.target), source.select(0, pairs.source));
-        let edges = batch.edges.clone().reshape([b * n * n]).select(0, pairs.edge);
-        let edge_nll = (binary_cross_entropy(logits, edges) * pairs.real).reshape([b, pairs.count]).sum_dim(1);
-        node_nll + edge_nll.reshape([b])
+        let truth = Truth { tokens: &batch.host_tokens, lengths: &batch.lengths, edges: &batch.edges };
+        graph_nll(o, truth, self.params())
     }
-}
 
-/// The rows of every pair (j, i), j < i, of positions 0..n-1, graph after graph.
-struct Pairs {
-    /// Pairs per graph.
-    count: usize,
-    target: Tensor<1, Int>,
-    source: Tensor<1, Int>,
-    /// Index of edge j + 1 -> i + 1 in the flat [B, N, N] edges.
-    edge: Tensor<1, Int>,
-    /// 1 where both nodes exist.
-    real: Tensor<1>,
-}
-
-impl Pairs {
-    fn new(b: usize, n: usize, batch: &DagBatch) -> Pairs {
-        let device = batch.device();
-        let count = (n - 1) * n.saturating_sub(2) / 2;
-        let (mut target, mut source, mut edge, mut real) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for graph in 0..b {
-            for i in 1..n - 1 {
-                for j in 0..i {
-                    target.push((graph * (n - 1) + i) as i32);
-                    source.push((graph * (n - 1) + j) as i32);
-                    edge.push(((graph * n + i + 1) * n + j + 1) as i32);
-                    real.push(if i + 1 < batch.lengths[graph] { 1.0 } else { 0.0 });
-                }
-            }
-        }
-        let total = b * count;
-        Pairs {
-            count,
-            target: ints(target, [total], &device),
-            source: ints(source, [total], &device),
-            edge: ints(edge, [total], &device),
-            real: crate::batch::floats(real, [total], &device),
+    /// As the kernels take it.
+    fn params(&self) -> HeadParams {
+        let bias = |map: &Linear| map.bias.as_ref().map(|bias| bias.val());
+        HeadParams {
+            w1: self.node_hidden.weight.val(),
+            b1: bias(&self.node_hidden),
+            w2: self.node_out.weight.val(),
+            b2: bias(&self.node_out),
+            target: self.edge_target.weight.val(),
+            bias: bias(&self.edge_target).expect("made with a bias"),
+            source: self.edge_source.weight.val(),
+            out: self.edge_out.weight.val(),
+            out_bias: bias(&self.edge_out).expect("made with a bias"),
         }
     }
-}
-
-/// -y log s(x) - (1 - y) log(1 - s(x)), without overflow: max(x, 0) - x y + log(1 + exp(-|x|)).
-fn binary_cross_entropy(logits: Tensor<1>, labels: Tensor<1>) -> Tensor<1> {
-    let soft = (logits.clone().abs().neg().exp() + 1.0).log();
-    relu(logits.clone()) - logits * labels + soft
 }

@@ -9,6 +9,7 @@
 //! - [`encoder_layer`], [`encoder`], [`decoder_layer`], [`decoder`]: whole blocks, and stacks of them, which keep the
 //!   activations of a few graphs in cache from the first block to the last;
 //! - [`sparse_attention`], [`sparse_encoder`]: the same on packed rows, along lists of keys instead of under a mask;
+//! - [`graph_nll`]: the classifiers of a decoder and the likelihood of graphs under them;
 //! - [`plain`]: the twin of each, by which it is defined and tested.
 //!
 //! The fused path serves f32 tensors on a `flex` device; anything else takes the twin by itself. Values and gradients are
@@ -25,6 +26,7 @@
 mod dropout;
 #[cfg(feature = "flex")]
 mod fused;
+mod likelihood;
 mod ops;
 mod pairs;
 mod params;
@@ -33,6 +35,7 @@ pub mod plain;
 use burn::tensor::Tensor;
 
 pub use dropout::Dropout;
+pub use likelihood::{HeadParams, Truth, graph_nll};
 pub use ops::{
     add_norm, attention, cross_attention, decoder, decoder_layer, encoder, encoder_layer, is_fused, sparse_attention,
     sparse_encoder,

@@ -1,7 +1,7 @@
 //! The fused kernels against their plain twins: values and every gradient, over random shapes, masks and dropout.
 
 use burn::tensor::Device;
-use pace_model::kernel::{self, Masks, plain};
+use pace_model::kernel::{self, Masks, Truth, plain};
 use proptest::prelude::{ProptestConfig, proptest};
 
 use crate::kernel_case::{Case, Outcome};
@@ -82,6 +82,22 @@ proptest! {
             let layers = draw.decoder_params(&case);
             let f = if fused { kernel::decoder } else { plain::decoder };
             f(x, memory, Masks { own, memory: memory_mask }, layers, &case.config())
+        });
+        run(true).assert_close(&run(false));
+    }
+
+    /// Also with graphs of one node, which have nothing to predict, and heads without biases.
+    #[test]
+    fn graph_nll(case in Case::any()) {
+        // Three positions have a pair; without one, the twin's edge head is not asked.
+        let n = case.n + 2;
+        let run = |fused: bool| Outcome::of(&case, |draw| {
+            let o = draw.leaf("o", [case.batch * n, case.d], 2.0);
+            let params = draw.head_params(&case);
+            let (tokens, lengths, edges) = draw.graphs(&case, n);
+            let truth = Truth { tokens: &tokens, lengths: &lengths, edges: &edges };
+            let f = if fused { kernel::graph_nll } else { plain::graph_nll };
+            f(o, truth, params).reshape([case.batch, 1])
         });
         run(true).assert_close(&run(false));
     }

@@ -2,8 +2,8 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use pace_model::kernel::{
-    BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams, NormParams,
-    NormPlacement, SelfAttentionParams,
+    BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams, HeadParams,
+    NormParams, NormPlacement, SelfAttentionParams,
 };
 use proptest::prelude::{Strategy, any};
 use proptest::sample::select;
@@ -168,6 +168,31 @@ impl Draw {
             }
         };
         (0..case.layers).map(layer).collect()
+    }
+
+    /// Heads for `case.m` operations, every other time without biases in the node head.
+    pub fn head_params(&mut self, case: &Case) -> HeadParams {
+        let with_bias = case.seed.is_multiple_of(2);
+        let mut node = |name: &str, d_in, d_out| match with_bias {
+            true => {
+                let (weight, bias) = self.linear(name, d_in, d_out);
+                (weight, Some(bias))
+            }
+            false => (self.leaf(&format!("{name}.weight"), [d_in, d_out], (3.0 / d_in as f32).sqrt()), None),
+        };
+        let ((w1, b1), (w2, b2)) = (node("node1", case.d, case.hidden), node("node2", case.hidden, case.m));
+        let (target, bias) = self.linear("target", case.d, case.d);
+        let source = self.leaf("source", [case.d, case.d], (3.0 / case.d as f32).sqrt());
+        let (out, out_bias) = self.linear("out", case.d, 1);
+        HeadParams { w1, b1, w2, b2, target, bias, source, out, out_bias }
+    }
+
+    /// Operations [B, N], lengths `[B]` and edges [B, N, N] of graphs of up to n nodes.
+    pub fn graphs(&mut self, case: &Case, n: usize) -> (Vec<u16>, Vec<usize>, Tensor<3>) {
+        let tokens = (0..case.batch * n).map(|_| (self.bits() % case.m as u64) as u16).collect();
+        let lengths = (0..case.batch).map(|_| 1 + (self.bits() % n as u64) as usize).collect();
+        let edges: Vec<f32> = (0..case.batch * n * n).map(|_| (self.bits() % 2) as f32).collect();
+        (tokens, lengths, Tensor::from_data(TensorData::new(edges, [case.batch, n, n]), &self.device))
     }
 }
 

@@ -58,8 +58,9 @@ pub trait Embedded: Space {
         rng: &mut dyn Rng,
     ) -> Result<Vec<Candidate>, Error>;
 
-    /// The untried candidate closest to `vector` [D] by Euclidean distance, if the space can tell.
-    fn nearest(&self, vector: &[f64], taken: &Taken<'_>) -> Option<Candidate>;
+    /// Up to `n` untried candidates closest to `vector` [D] by Euclidean distance, the closest first; none if the space
+    /// cannot tell.
+    fn nearest(&self, vector: &[f64], n: usize, taken: &Taken<'_>) -> Vec<Candidate>;
 }
 
 /// How much one wants to try a vector.

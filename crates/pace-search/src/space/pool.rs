@@ -21,7 +21,7 @@ const LANES: usize = 8;
 
 /// Graphs with their vectors, in single precision: 423,624 cells of 64 dimensions are 108 MB.
 ///
-/// A proposal scores every row and keeps the best in O(N); the nearest neighbour is one pass over the matrix on all cores.
+/// A proposal scores every row and keeps the best in O(N); the nearest neighbours are one pass over the matrix on all cores.
 /// Results do not depend on the number of threads: ties go to the lower row.
 pub struct Pool<'a> {
     graphs: &'a dyn Graphs,
@@ -158,25 +158,39 @@ impl Embedded for Pool<'_> {
         Ok(found)
     }
 
-    fn nearest(&self, vector: &[f64], taken: &Taken<'_>) -> Option<Candidate> {
+    fn nearest(&self, vector: &[f64], n: usize, taken: &Taken<'_>) -> Vec<Candidate> {
         assert_eq!(vector.len(), self.n_dims, "{} dimensions, but the pool has {}", vector.len(), self.n_dims);
         let target: Vec<f32> = vector.iter().map(|&value| value as f32).collect();
-        let mut taken = taken.clone();
-        loop {
+        let least_rows = |n_rows: usize| {
             let closest = |(chunk, rows): (usize, &[f32])| {
                 let rows = rows.chunks_exact(self.n_dims).enumerate();
                 let rows = rows.map(|(row, vector)| (squared_distance(vector, &target), chunk * CHUNK + row));
-                rows.filter(|&(_, row)| !taken.contains_place(row)).min_by(by_distance)
+                least(rows.filter(|&(_, row)| !taken.contains_place(row)).collect(), n_rows)
             };
-            let chunks = self.vectors.par_chunks(CHUNK * self.n_dims).enumerate();
-            let (_, place) = chunks.filter_map(closest).min_by(by_distance)?;
-            let candidate = self.candidate(place, Origin::Neighbour);
-            // Fails where the row is isomorphic to something taken; then the next one is looked for.
-            if taken.insert(&candidate) {
-                return Some(candidate);
+            least(self.vectors.par_chunks(CHUNK * self.n_dims).enumerate().flat_map_iter(closest).collect(), n_rows)
+        };
+        let mut n_rows = n;
+        loop {
+            let mut taken = taken.clone();
+            let rows = least_rows(n_rows).into_iter().map(|(_, place)| self.candidate(place, Origin::Neighbour));
+            let found: Vec<Candidate> = rows.filter(|candidate| taken.insert(candidate)).take(n).collect();
+            if found.len() == n || n_rows >= self.len() {
+                return found;
             }
+            // Some rows are isomorphic to what is taken, or to one another.
+            n_rows = 2 * n_rows + 1;
         }
     }
+}
+
+/// The `n` rows of the smallest distances, in order.
+fn least(mut rows: Vec<(f32, usize)>, n: usize) -> Vec<(f32, usize)> {
+    if n < rows.len() {
+        rows.select_nth_unstable_by(n, by_distance);
+        rows.truncate(n);
+    }
+    rows.sort_unstable_by(by_distance);
+    rows
 }
 
 fn widen(vector: &[f32]) -> Vec<f64> {

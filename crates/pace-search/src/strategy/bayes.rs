@@ -51,10 +51,12 @@ pub struct BayesianOptimisationConfig {
     pub acquisition: AcquisitionConfig,
     /// Spread batches out by imagining the outcomes of what is chosen already.
     pub fantasies: bool,
-    /// DNGO-LS: each round also asks for the nearest untried neighbours of the best so far.
+    /// DNGO-LS: each round also asks for an untried neighbour of each of the best so far.
     pub local_search: bool,
     /// Of how many.
     pub n_neighbours: usize,
+    /// The neighbour that the acquisition wants most among so many nearest ones; 1 is the paper's, the nearest of all.
+    pub neighbourhood: usize,
     /// Ask `initial` random queries again after so many rounds without improvement.
     pub patience: Option<usize>,
     /// Whose loop.
@@ -72,6 +74,7 @@ impl BayesianOptimisationConfig {
             fantasies: true,
             local_search: false,
             n_neighbours: 5,
+            neighbourhood: 1,
             patience: None,
             protocol: Protocol::Ours,
         }
@@ -139,7 +142,7 @@ impl<'a> BayesianOptimisation<'a> {
         Ok((both, scores.iter().copied().chain(y.map(|score| score.max(floor))).collect()))
     }
 
-    /// What the acquisition wants most.
+    /// What the acquisition wants most, and the belief behind it, which has imagined the outcomes of all but the last.
     fn guided(
         &self,
         history: &History,
@@ -147,12 +150,12 @@ impl<'a> BayesianOptimisation<'a> {
         phase: Phase,
         taken: &Taken<'_>,
         rng: &mut dyn Rng,
-    ) -> Result<Vec<Candidate>, Error> {
+    ) -> Result<(Vec<Candidate>, Option<Belief>), Error> {
         let published = self.config.is_published();
         let since = if published { phase.start } else { 0 };
         let scored: Vec<(&Entry, f64)> = history.scored().filter(|(entry, _)| entry.id >= since).collect();
         if scored.is_empty() && self.known.is_none() {
-            return Ok(self.space.sample(n, taken, rng));
+            return Ok((self.space.sample(n, taken, rng), None));
         }
         let (x, mut y) = self.data(&scored)?;
         let near = best_rows(&x, &y);
@@ -172,32 +175,59 @@ impl<'a> BayesianOptimisation<'a> {
         }
         let found = self.space.propose(n, taken, near.as_ref(), &mut belief, rng)?;
         if !found.is_empty() {
-            return Ok(found);
+            return Ok((found, Some(belief)));
         }
         // Where everything promising is known, e.g. all good vectors decode to known graphs, anything new will do.
         let drawn = self.space.sample(n, taken, rng).into_iter();
-        Ok(drawn.map(|candidate| Candidate { origin: Origin::Acquisition, ..candidate }).collect())
+        let drawn = drawn.map(|candidate| Candidate { origin: Origin::Acquisition, ..candidate }).collect();
+        Ok((drawn, Some(belief)))
     }
 
-    /// The nearest of each of the given queries that is not taken.
+    /// The vector of one query.
+    fn vector(&self, candidate: &Candidate) -> Result<Vec<f64>, Error> {
+        Ok(self.space.vectors(&[candidate])?.row(0).iter().copied().collect())
+    }
+
+    /// Of each of the given queries, the neighbour that is wanted most among its nearest untried ones.
     fn neighbours(
         &self,
         of: &[(&Entry, f64)],
         mut taken: Taken<'_>,
-        n: usize,
-        block: bool,
+        mut belief: Option<Belief>,
     ) -> Result<Vec<Candidate>, Error> {
+        let mut found: Vec<Candidate> = Vec::new();
+        for (entry, _) in of {
+            let mut near = self.space.nearest(&self.vector(&entry.candidate)?, self.config.neighbourhood, &taken);
+            if near.is_empty() {
+                continue;
+            }
+            let best = match &belief {
+                Some(belief) if near.len() > 1 => {
+                    let vectors = self.space.vectors(&near.iter().collect::<Vec<_>>())?;
+                    let wanted = belief.score(vectors.as_ref());
+                    // Ties go to the nearer one; what is no number is not wanted.
+                    let order = |&a: &usize, &b: &usize| wanted[a].total_cmp(&wanted[b]).then(b.cmp(&a));
+                    (0..near.len()).filter(|&row| !wanted[row].is_nan()).max_by(order).unwrap_or(0)
+                }
+                _ => 0,
+            };
+            let next = near.swap_remove(best);
+            if let Some(belief) = &mut belief {
+                belief.imagine(&self.vector(&next)?);
+            }
+            taken.insert(&next);
+            found.push(next);
+        }
+        Ok(found)
+    }
+
+    /// The nearest of each of the given queries, up to `n`, whether or not another of them has asked for it.
+    fn nearest(&self, of: &[(&Entry, f64)], taken: &Taken<'_>, n: usize) -> Result<Vec<Candidate>, Error> {
         let mut found = Vec::new();
         for (entry, _) in of {
-            let vectors = self.space.vectors(&[&entry.candidate])?;
-            let vector: Vec<f64> = vectors.row(0).iter().copied().collect();
-            if let Some(next) = self.space.nearest(&vector, &taken).filter(|_| found.len() < n) {
-                if block {
-                    taken.insert(&next);
-                }
-                found.push(next);
-            }
+            found.extend(self.space.nearest(&self.vector(&entry.candidate)?, 1, taken));
         }
+        found.truncate(n);
         Ok(found)
     }
 
@@ -218,7 +248,7 @@ impl<'a> BayesianOptimisation<'a> {
             }
         }
         let n = if self.config.protocol == Protocol::PublishedNas301 { 1 } else { n };
-        self.neighbours(&top, visited, n, false)
+        self.nearest(&top, &visited, n)
     }
 }
 
@@ -242,12 +272,15 @@ impl Strategy for BayesianOptimisation<'_> {
             return Ok(self.space.sample(config.initial, &taken, &mut rng));
         }
         if published {
-            return self.guided(history, n, phase, &Taken::default(), &mut rng);
+            return Ok(self.guided(history, n, phase, &Taken::default(), &mut rng)?.0);
         }
-        let mut found = self.guided(history, n, phase, &taken, &mut rng)?;
+        let (mut found, mut belief) = self.guided(history, n, phase, &taken, &mut rng)?;
         if config.local_search {
             taken.extend(&found);
-            found.extend(self.neighbours(&history.top(config.n_neighbours), taken, config.n_neighbours, true)?);
+            if let (Some(belief), Some(last)) = (&mut belief, found.last()) {
+                belief.imagine(&self.vector(last)?);
+            }
+            found.extend(self.neighbours(&history.top(config.n_neighbours), taken, belief)?);
         }
         Ok(found)
     }

@@ -90,6 +90,34 @@ fn local_search_asks_for_the_true_nearest_neighbours() {
     }
 }
 
+/// Among the nearest, the one that the acquisition wants most.
+#[test]
+fn local_search_chooses_inside_a_neighbourhood() {
+    let chains = chains(5000, 5);
+    let pool = scattered(&chains, 13);
+    let mut history = History::default();
+    history.ask(pool.sample(12, &Taken::default(), &mut rng()));
+    for id in 0..12 {
+        let row = pool.row(history.entries()[id].candidate.place.unwrap());
+        let score = -row.iter().map(|value| f64::from(value * value)).sum::<f64>();
+        history.tell(id, Outcome::of(score)).unwrap();
+    }
+    let ask = |neighbourhood| {
+        let config = BayesianOptimisationConfig { initial: 12, local_search: true, neighbourhood, ..bayes() };
+        let round = BayesianOptimisation::new(config, &pool, 1).unwrap().propose(&history, 5).unwrap();
+        round[5..].iter().map(|candidate| candidate.place.unwrap()).collect::<Vec<usize>>()
+    };
+    let (nearest, chosen) = (ask(1), ask(30));
+    assert_eq!(chosen.len(), 5);
+    assert_ne!(nearest, chosen);
+    for (place, (entry, _)) in chosen.into_iter().zip(history.top(5)) {
+        let of = entry.candidate.place.unwrap();
+        let closer = (0..pool.len()).filter(|&row| distance(&pool, of, row) < distance(&pool, of, place)).count();
+        // Taken rows, the query itself among them, are closer than they count.
+        assert!(closer < 30 + 12 + 10, "{closer} rows are closer to {of} than {place}");
+    }
+}
+
 #[test]
 fn isomorphic_rows_count_as_one() {
     let dags = ["0 2 3 1 : 0>1 0>2 1>3 2>3", "0 3 2 1 : 0>1 0>2 1>3 2>3", "0 2 1 : 0>1 1>2"];
@@ -102,7 +130,7 @@ fn isomorphic_rows_count_as_one() {
     assert_eq!(found.iter().map(|candidate| candidate.place.unwrap()).collect::<Vec<_>>(), [0, 2]);
     let mut history = History::default();
     history.ask([pool.candidate(0, Origin::Random)]);
-    assert_eq!(pool.nearest(&[3.0], &Taken::by(&history)).unwrap().place, Some(2));
+    assert_eq!(pool.nearest(&[3.0], 1, &Taken::by(&history))[0].place, Some(2));
     assert_eq!(pool.admit("0 3 2 1 : 0>1 0>2 1>3 2>3".parse().unwrap()).unwrap().place, Some(0));
     assert!(pool.admit("0 5 1 : 0>1 1>2".parse().unwrap()).is_none());
 }

@@ -3,7 +3,7 @@
 //! From the outside in: [`ops`] are the operations as Burn sees them and [`lift`] the seam to it; [`stack`] spreads a batch
 //! over threads; [`sublayer`] is the mathematics of a block; [`parts`] are attention and add-and-norm by themselves;
 //! [`attend`] chooses between [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves
-//! single queries, both by [`pairwise`]; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their
+//! single queries, both by [`pairwise`]; [`likelihood`] is the decoder's heads and their loss; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their
 //! memory.
 
 mod attend;
@@ -11,6 +11,7 @@ mod direct;
 mod heads;
 mod lanes;
 pub(super) mod lift;
+pub(super) mod likelihood;
 mod linear;
 pub(super) mod ops;
 mod pairwise;

@@ -32,6 +32,9 @@ pub struct BoPlan {
     pub rounds: usize,
     /// Queries per round.
     pub batch: usize,
+    /// So many of them are edits of the best graph so far, the most promising ones: a GP that has learnt from thousands of
+    /// graphs cannot be trusted with the last step, which may be worth less than its error.
+    pub n_local: usize,
     /// A search starts from the scores of so many training graphs, the best.
     pub n_known: usize,
     /// What is learnt, anew in each round.
@@ -48,14 +51,14 @@ impl BoPlan {
         let gp =
             SparseGpConfig { n_inducing: 300, subset: Some(2000), max_iterations: 25, ..SparseGpConfig::default() };
         let latent = LatentConfig::default();
-        BoPlan { seeds: 10, rounds: 10, batch: 50, n_known: 2000, gp, latent, n_decodings: 1 }
+        BoPlan { seeds: 10, rounds: 10, batch: 50, n_local: 20, n_known: 2000, gp, latent, n_decodings: 1 }
     }
 
     /// The same on little work.
     pub fn smoke(self) -> BoPlan {
         let gp = SparseGpConfig { n_inducing: 40, max_iterations: 8, ..self.gp };
         let latent = LatentConfig { n_uniform: 500, n_around: 200, n_refinements: 2, ..self.latent };
-        BoPlan { seeds: 2, rounds: 2, batch: 8, n_known: 500, gp, latent, ..self }
+        BoPlan { seeds: 2, rounds: 2, batch: 8, n_local: 3, n_known: 500, gp, latent, ..self }
     }
 }
 
@@ -123,7 +126,15 @@ pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run)
     for seed in 1..=plan.seeds as u64 {
         let surrogate = SurrogateConfig::SparseGp(plan.gp.clone());
         let log_ei = AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 });
-        let config = BayesianOptimisationConfig { initial: 0, ..BayesianOptimisationConfig::new(surrogate, log_ei) };
+        let config = BayesianOptimisationConfig {
+            initial: 0,
+            local_search: judge.edits.is_some(),
+            n_neighbours: plan.n_local,
+            n_centres: 1,
+            neighbourhood: usize::MAX,
+            ..BayesianOptimisationConfig::new(surrogate, log_ei)
+        };
+        let batch = plan.batch - if config.local_search { plan.n_local } else { 0 };
         for (name, curves) in [("bo", &mut outcome.bo), ("bo-random", &mut outcome.random)] {
             let name = format!("{name}-{seed}");
             let values: Vec<f64> = run.once(&name, |run| {
@@ -137,9 +148,7 @@ pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run)
                     }
                 };
                 let search =
-                    pace_search::run(&mut *strategy, &*judge.oracle, &mut journal, budget, plan.batch, &mut |_| {
-                        bar.inc(1)
-                    });
+                    pace_search::run(&mut *strategy, &*judge.oracle, &mut journal, budget, batch, &mut |_| bar.inc(1));
                 anyhow::Ok(search?.best_so_far().values)
             })?;
             curves.push(Curve { values });

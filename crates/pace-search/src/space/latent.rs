@@ -288,7 +288,7 @@ impl Embedded for Latent<'_> {
     }
 
     /// None: there is always a closer one.
-    fn nearest(&self, _vector: &[f64], _n: usize, _taken: &Taken<'_>) -> Vec<Candidate> {
-        Vec::new()
+    fn nearest(&self, _of: &Candidate, _n: usize, _taken: &Taken<'_>) -> Result<Vec<Candidate>, Error> {
+        Ok(Vec::new())
     }
 }

@@ -58,9 +58,8 @@ pub trait Embedded: Space {
         rng: &mut dyn Rng,
     ) -> Result<Vec<Candidate>, Error>;
 
-    /// Up to `n` untried candidates closest to `vector` [D] by Euclidean distance, the closest first; none if the space
-    /// cannot tell.
-    fn nearest(&self, vector: &[f64], n: usize, taken: &Taken<'_>) -> Vec<Candidate>;
+    /// Up to `n` untried neighbours of a candidate of this space, the closest vectors first; none if the space cannot tell.
+    fn nearest(&self, of: &Candidate, n: usize, taken: &Taken<'_>) -> Result<Vec<Candidate>, Error>;
 }
 
 /// How much one wants to try a vector.

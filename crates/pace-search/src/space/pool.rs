@@ -68,6 +68,12 @@ impl<'a> Pool<'a> {
         Candidate::at(self.graphs.dag(place), place, origin)
     }
 
+    /// The row of a candidate.
+    fn place(&self, candidate: &Candidate) -> Result<usize, Error> {
+        let place = candidate.place.filter(|&place| place < self.len());
+        place.ok_or_else(|| Error::Stranger { dag: candidate.dag.to_string(), missing: "no row in this pool" })
+    }
+
     fn gather(&self, places: &[usize]) -> Matrix {
         Mat::from_fn(places.len(), self.n_dims, |row, column| f64::from(self.row(places[row])[column]))
     }
@@ -121,11 +127,8 @@ impl Space for Pool<'_> {
 
 impl Embedded for Pool<'_> {
     fn vectors(&self, candidates: &[&Candidate]) -> Result<Matrix, Error> {
-        let place = |candidate: &&Candidate| {
-            let place = candidate.place.filter(|&place| place < self.len());
-            place.ok_or_else(|| Error::Stranger { dag: candidate.dag.to_string(), missing: "no row in this pool" })
-        };
-        Ok(self.gather(&candidates.iter().map(place).collect::<Result<Vec<usize>, Error>>()?))
+        let places = candidates.iter().map(|candidate| self.place(candidate));
+        Ok(self.gather(&places.collect::<Result<Vec<usize>, Error>>()?))
     }
 
     fn propose(
@@ -158,13 +161,12 @@ impl Embedded for Pool<'_> {
         Ok(found)
     }
 
-    fn nearest(&self, vector: &[f64], n: usize, taken: &Taken<'_>) -> Vec<Candidate> {
-        assert_eq!(vector.len(), self.n_dims, "{} dimensions, but the pool has {}", vector.len(), self.n_dims);
-        let target: Vec<f32> = vector.iter().map(|&value| value as f32).collect();
+    fn nearest(&self, of: &Candidate, n: usize, taken: &Taken<'_>) -> Result<Vec<Candidate>, Error> {
+        let target = self.row(self.place(of)?);
         let least_rows = |n_rows: usize| {
             let closest = |(chunk, rows): (usize, &[f32])| {
                 let rows = rows.chunks_exact(self.n_dims).enumerate();
-                let rows = rows.map(|(row, vector)| (squared_distance(vector, &target), chunk * CHUNK + row));
+                let rows = rows.map(|(row, vector)| (squared_distance(vector, target), chunk * CHUNK + row));
                 least(rows.filter(|&(_, row)| !taken.contains_place(row)).collect(), n_rows)
             };
             least(self.vectors.par_chunks(CHUNK * self.n_dims).enumerate().flat_map_iter(closest).collect(), n_rows)
@@ -175,7 +177,7 @@ impl Embedded for Pool<'_> {
             let rows = least_rows(n_rows).into_iter().map(|(_, place)| self.candidate(place, Origin::Neighbour));
             let found: Vec<Candidate> = rows.filter(|candidate| taken.insert(candidate)).take(n).collect();
             if found.len() == n || n_rows >= self.len() {
-                return found;
+                return Ok(found);
             }
             // Some rows are isomorphic to what is taken, or to one another.
             n_rows = 2 * n_rows + 1;

@@ -142,9 +142,20 @@ impl Embedded for RoundTrip<'_> {
         Ok(found)
     }
 
-    /// None: there is always a closer one.
-    fn nearest(&self, _vector: &[f64], _n: usize, _taken: &Taken<'_>) -> Vec<Candidate> {
-        Vec::new()
+    /// Among the graphs one edit away; none without edits, for then there is always a closer vector.
+    fn nearest(&self, of: &Candidate, n: usize, taken: &Taken<'_>) -> Result<Vec<Candidate>, Error> {
+        let Some(edits) = self.edits else { return Ok(Vec::new()) };
+        let mut taken = taken.clone();
+        let fresh = edits.neighbours(&of.dag).into_iter().map(|dag| Candidate::new(dag, Origin::Neighbour));
+        let mut found = self.placed(fresh.filter(|candidate| taken.insert(candidate)).collect());
+        let centre = self.vectors(&[of])?;
+        let distance = |candidate: &Candidate| -> f64 {
+            let vector = candidate.vector.as_deref().unwrap_or_default();
+            vector.iter().zip(centre.row(0).iter()).map(|(a, b)| (a - b).powi(2)).sum()
+        };
+        found.sort_by_cached_key(|candidate| distance(candidate).to_bits());
+        found.truncate(n);
+        Ok(found)
     }
 }
 

@@ -51,10 +51,12 @@ pub struct BayesianOptimisationConfig {
     pub acquisition: AcquisitionConfig,
     /// Spread batches out by imagining the outcomes of what is chosen already.
     pub fantasies: bool,
-    /// DNGO-LS: each round also asks for an untried neighbour of each of the best so far.
+    /// DNGO-LS: each round also asks for untried neighbours of the best so far.
     pub local_search: bool,
-    /// Of how many.
+    /// For how many.
     pub n_neighbours: usize,
+    /// Of how many, in turn.
+    pub n_centres: usize,
     /// The neighbour that the acquisition wants most among so many nearest ones; 1 is the paper's, the nearest of all.
     pub neighbourhood: usize,
     /// Ask `initial` random queries again after so many rounds without improvement.
@@ -74,6 +76,7 @@ impl BayesianOptimisationConfig {
             fantasies: true,
             local_search: false,
             n_neighbours: 5,
+            n_centres: 5,
             neighbourhood: 1,
             patience: None,
             protocol: Protocol::Ours,
@@ -188,7 +191,7 @@ impl<'a> BayesianOptimisation<'a> {
         Ok(self.space.vectors(&[candidate])?.row(0).iter().copied().collect())
     }
 
-    /// Of each of the given queries, the neighbour that is wanted most among its nearest untried ones.
+    /// Of the given queries in turn, the neighbour that is wanted most among its nearest untried ones.
     fn neighbours(
         &self,
         of: &[(&Entry, f64)],
@@ -196,8 +199,8 @@ impl<'a> BayesianOptimisation<'a> {
         mut belief: Option<Belief>,
     ) -> Result<Vec<Candidate>, Error> {
         let mut found: Vec<Candidate> = Vec::new();
-        for (entry, _) in of {
-            let mut near = self.space.nearest(&self.vector(&entry.candidate)?, self.config.neighbourhood, &taken);
+        for (entry, _) in of.iter().cycle().take(self.config.n_neighbours) {
+            let mut near = self.space.nearest(&entry.candidate, self.config.neighbourhood, &taken)?;
             if near.is_empty() {
                 continue;
             }
@@ -225,7 +228,7 @@ impl<'a> BayesianOptimisation<'a> {
     fn nearest(&self, of: &[(&Entry, f64)], taken: &Taken<'_>, n: usize) -> Result<Vec<Candidate>, Error> {
         let mut found = Vec::new();
         for (entry, _) in of {
-            found.extend(self.space.nearest(&self.vector(&entry.candidate)?, 1, taken));
+            found.extend(self.space.nearest(&entry.candidate, 1, taken)?);
         }
         found.truncate(n);
         Ok(found)
@@ -239,7 +242,7 @@ impl<'a> BayesianOptimisation<'a> {
         };
         let shown: Vec<f64> =
             entries.iter().filter(|entry| entry.round == last.round).filter_map(Entry::score).collect();
-        let mut top = history.top(self.config.n_neighbours);
+        let mut top = history.top(self.config.n_centres);
         top.retain(|(_, score)| !shown.contains(score));
         let mut visited = Taken::default();
         if self.config.protocol == Protocol::Published {
@@ -280,7 +283,7 @@ impl Strategy for BayesianOptimisation<'_> {
             if let (Some(belief), Some(last)) = (&mut belief, found.last()) {
                 belief.imagine(&self.vector(last)?);
             }
-            found.extend(self.neighbours(&history.top(config.n_neighbours), taken, belief)?);
+            found.extend(self.neighbours(&history.top(config.n_centres), taken, belief)?);
         }
         Ok(found)
     }

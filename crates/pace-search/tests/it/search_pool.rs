@@ -130,7 +130,7 @@ fn isomorphic_rows_count_as_one() {
     assert_eq!(found.iter().map(|candidate| candidate.place.unwrap()).collect::<Vec<_>>(), [0, 2]);
     let mut history = History::default();
     history.ask([pool.candidate(0, Origin::Random)]);
-    assert_eq!(pool.nearest(&[3.0], 1, &Taken::by(&history))[0].place, Some(2));
+    assert_eq!(pool.nearest(&pool.candidate(0, Origin::Random), 1, &Taken::by(&history)).unwrap()[0].place, Some(2));
     assert_eq!(pool.admit("0 3 2 1 : 0>1 0>2 1>3 2>3".parse().unwrap()).unwrap().place, Some(0));
     assert!(pool.admit("0 5 1 : 0>1 1>2".parse().unwrap()).is_none());
 }

@@ -8,7 +8,7 @@ use pace_graph::enumerate::Mutate;
 use pace_search::oracle::Oracle;
 use pace_search::space::{Criterion, Embedded, Latent, LatentConfig, RoundTrip, Space, Taken};
 use pace_search::strategy::{BayesianOptimisation, BayesianOptimisationConfig};
-use pace_search::{Error, Header, Journal, Matrix, run};
+use pace_search::{Candidate, Error, Header, Journal, Matrix, Origin, run};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -125,4 +125,22 @@ fn edits_reach_what_no_draw_does() {
     // A graph of the user's own can be asked about, too.
     let admitted = space.admit(chain(&[1, 1, 1, 1])).unwrap();
     assert_eq!(admitted.vector, Some(encode(&[chain(&[1, 1, 1, 1])]).row(0).iter().copied().collect()));
+}
+
+/// The graphs one edit away, the closest vectors first, without what was asked before.
+#[test]
+fn neighbours_are_edits() {
+    let space = space(LatentConfig::default()).with_edits(&Edits);
+    let centre = space.admit(chain(&[0, 2, 2, 2])).unwrap();
+    let mut taken = Taken::default();
+    taken.insert(&space.admit(chain(&[1, 2, 2, 2])).unwrap());
+    let found = space.nearest(&centre, 8, &taken).unwrap();
+    // The first node has one operation next to its own, which is taken; the others have two each.
+    let step = |candidate: &Candidate| -> u16 {
+        ops(&candidate.dag).iter().zip([0, 2, 2, 2]).map(|(&op, own)| op.abs_diff(own)).sum()
+    };
+    assert_eq!(found.iter().map(step).collect::<Vec<u16>>(), [1, 1, 1, 1, 1, 1, 2, 2]);
+    assert!(found.iter().all(|candidate| candidate.origin == Origin::Neighbour));
+    let all = space.nearest(&centre, 1000, &taken).unwrap();
+    assert_eq!(all.len(), N_NODES * (usize::from(N_OPS) - 1) - 1);
 }

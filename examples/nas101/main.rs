@@ -57,8 +57,11 @@ fn main() -> Result<()> {
         Some((cells, file)) => {
             let protocol = Nas101Protocol::of(cells);
             let table = run.stage("match", |_| anyhow::Ok(Table::nas101(cells, space.clone(), protocol)?))?;
-            ensure!(table.len() == space.len(), "{} of {} cells have a row in {file}", table.len(), space.len());
+            ensure!(table.len() > 0, "{file} has no cell of the space");
             println!("{} rows of {file}, each matched with one cell", cells.len());
+            if table.len() < space.len() {
+                println!("only these are searched: the space has {} cells", space.len());
+            }
             run.data(DataKind::Real, space::table_note(cells, file, protocol));
             run.metric("matched_rows", Metric::once(cells.len() as f64));
             table
@@ -72,7 +75,8 @@ fn main() -> Result<()> {
         }
     };
 
-    let pool: Vec<usize> = (0..space.len()).step_by(plan.pool_every).collect();
+    let known = (0..space.len()).filter(|&index| table.at(index).is_some());
+    let pool: Vec<usize> = known.step_by(plan.pool_every).collect();
     let dags: Vec<Dag> = pool.iter().map(|&index| space.cell(index)).collect();
     let pairs = match plan.mlm.model.masking.pair {
         Some(_) => {

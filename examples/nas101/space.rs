@@ -146,18 +146,17 @@ pub fn report_methods(methods: &BTreeMap<String, usize>, report: &mut Report) ->
 }
 
 pub fn report_accuracies(space: &Nas101Space, table: &Table, run: &mut Run, report: &mut Report) -> Result<()> {
-    let accuracies: Vec<f64> =
-        (0..space.len()).filter_map(|index| table.at(index)).map(|scores| scores.report).collect();
-    let mut best: Vec<usize> = (0..accuracies.len()).collect();
-    best.sort_by(|&a, &b| accuracies[b].total_cmp(&accuracies[a]));
-    let mean = accuracies.iter().sum::<f64>() / accuracies.len() as f64;
-    run.metric("best_test_accuracy", Metric::once(100.0 * accuracies[best[0]]));
+    let scores = (0..space.len()).filter_map(|index| Some((index, table.at(index)?.report)));
+    let mut best: Vec<(usize, f64)> = scores.collect();
+    best.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mean = best.iter().map(|(_, accuracy)| accuracy).sum::<f64>() / best.len() as f64;
+    run.metric("best_test_accuracy", Metric::once(100.0 * best[0].1));
     run.metric("mean_test_accuracy", Metric::once(100.0 * mean));
-    println!("mean test accuracy {:.3} %, best {:.3} %", 100.0 * mean, 100.0 * accuracies[best[0]]);
+    println!("mean test accuracy {:.3} %, best {:.3} %", 100.0 * mean, 100.0 * best[0].1);
     report.heading("Accuracies");
     let mut bars = Bars::default();
     for percent in 80..95 {
-        let count = accuracies.iter().filter(|&&accuracy| (100.0 * accuracy) as usize == percent).count();
+        let count = best.iter().filter(|(_, accuracy)| (100.0 * accuracy) as usize == percent).count();
         bars.labels.push(percent.to_string());
         bars.heights.push(count as f64);
     }
@@ -168,7 +167,7 @@ pub fn report_accuracies(space: &Nas101Space, table: &Table, run: &mut Run, repo
     rows.extend(
         best.iter()
             .take(10)
-            .map(|&index| vec![spec.format(&space.cell(index)), format!("{:.3}", 100.0 * accuracies[index])]),
+            .map(|&(index, accuracy)| vec![spec.format(&space.cell(index)), format!("{:.3}", 100.0 * accuracy)]),
     );
     report.table(&rows);
     Ok(())

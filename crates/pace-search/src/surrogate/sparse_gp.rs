@@ -109,7 +109,7 @@ impl SparseGpConfig {
         self.check()?;
         check_data(x, y)?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let offset = if self.center { y.iter().sum::<f64>() / y.len() as f64 } else { 0.0 };
+        let offset = self.offset(y);
         let y: Vec<f64> = y.iter().map(|y| y - offset).collect();
         let units = Units::of(x, self.length_init);
         let x = units.apply(x);
@@ -134,6 +134,38 @@ impl SparseGpConfig {
                 self.learn(all, hyper, self.refine_iterations, &mut report)?
             }
         };
+        self.conclude(units, offset, hyper, all)
+    }
+
+    /// The posterior given x [N, D] and y [N] at hyperparameters that are known, as [`SparseGp::hyperparameters`] tells
+    /// them; nothing is learnt.
+    ///
+    /// # Panics
+    /// If the shapes of `hyper` do not belong to vectors of length D.
+    pub fn condition(&self, mut hyper: Hyperparameters, x: MatRef<'_, f64>, y: &[f64]) -> Result<SparseGp, Error> {
+        self.check()?;
+        check_data(x, y)?;
+        let n_mapped = hyper.map.as_ref().map_or(x.ncols(), Mat::nrows);
+        let n_dims = hyper.map.as_ref().map_or(hyper.log_lengths.len(), Mat::ncols);
+        assert_eq!(n_dims, x.ncols(), "hyperparameters for vectors of {n_dims}, but these have {}", x.ncols());
+        assert_eq!((hyper.log_lengths.len(), hyper.inducing.ncols()), (n_mapped, n_mapped), "length-scales and points");
+        let offset = self.offset(y);
+        let y: Vec<f64> = y.iter().map(|y| y - offset).collect();
+        let units = Units { scale: vec![1.0; n_dims], ..Units::of(x, self.length_init) };
+        if hyper.map.is_none() {
+            hyper.inducing = units.apply(hyper.inducing.as_ref());
+        }
+        let (x, pool) = (units.apply(x), Pool::default());
+        let all = Problem { kernel: self.kernel, jitter: self.jitter, x: x.as_ref(), y: &y, pool: &pool };
+        self.conclude(units, offset, hyper, all)
+    }
+
+    /// What y is measured from.
+    fn offset(&self, y: &[f64]) -> f64 {
+        if self.center { y.iter().sum::<f64>() / y.len() as f64 } else { 0.0 }
+    }
+
+    fn conclude(&self, units: Units, offset: f64, hyper: Hyperparameters, all: Problem<'_>) -> Result<SparseGp, Error> {
         let (prior, solved) = self.bound.solve(all, &hyper)?;
         let log_evidence = solved.value;
         Ok(SparseGp { units, offset, hyper, posterior: prior.with(solved), log_evidence })

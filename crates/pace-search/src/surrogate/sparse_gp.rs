@@ -22,6 +22,11 @@ const NOISE_SHARE: f64 = 0.1;
 /// Noise below this share of the variance of y is not asked for: the factorisations would lose all digits.
 const NOISE_FLOOR: f64 = 1e-8;
 
+/// L-BFGS sees inducing points in this unit, which makes it move them 16 times as far along their gradient. On 2,000 vectors
+/// like the latents of NA, after 200 iterations, six starts ended between -1392 and -1311 nats with a unit of 1, between -1294
+/// and -1284 with 4, and predicted better; on the raw features of NA 3 and 6 were better than 1, too. 20 is too much.
+const INDUCING_UNIT: f64 = 4.0;
+
 /// How the distance of two vectors is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -223,28 +228,31 @@ impl SparseGpConfig {
                 return Ok((f64::INFINITY, vec![0.0; packed.len()]));
             }
             let evaluation = self.bound.gradient(problem, &hyper)?;
-            let gradient = self.pack(&evaluation.gradient).iter().map(|g| -g / rows).collect();
+            let gradient = self.pack(&evaluation.gradient, INDUCING_UNIT).iter().map(|g| -g / rows).collect();
             Ok((-evaluation.value / rows, gradient))
         };
-        let packed = lbfgs.minimize(self.pack(&start), &mut evaluate, &mut |_, value| report(-value))?;
+        let packed =
+            lbfgs.minimize(self.pack(&start, 1.0 / INDUCING_UNIT), &mut evaluate, &mut |_, value| report(-value))?;
         Ok(self.unpack(&packed, &start))
     }
 
-    fn pack(&self, hyper: &Hyperparameters) -> Vec<f64> {
+    /// What is learnt as one vector, with inducing points times `factor`: the inverse of their unit, or for a gradient the unit.
+    fn pack(&self, hyper: &Hyperparameters, factor: f64) -> Vec<f64> {
         let mut packed = hyper.log_lengths.clone();
         packed.extend([hyper.log_variance, hyper.log_noise]);
         if self.learn_inducing {
-            packed.extend(hyper.inducing.col_iter().flat_map(|column| column.iter()));
+            packed.extend(hyper.inducing.col_iter().flat_map(|column| column.iter()).map(|z| factor * z));
         }
         packed.extend(hyper.map.iter().flat_map(|map| map.col_iter()).flat_map(|column| column.iter()));
         packed
     }
 
+    /// The inverse of [`pack`](Self::pack).
     fn unpack(&self, packed: &[f64], like: &Hyperparameters) -> Hyperparameters {
         let (lengths, rest) = packed.split_at(like.log_lengths.len());
         let (m, n_dims) = like.inducing.shape();
         let inducing = match self.learn_inducing {
-            true => Mat::from_fn(m, n_dims, |j, d| rest[2 + d * m + j]),
+            true => Mat::from_fn(m, n_dims, |j, d| INDUCING_UNIT * rest[2 + d * m + j]),
             false => like.inducing.clone(),
         };
         let map = like.map.as_ref().map(|map| {

@@ -55,7 +55,7 @@ pub fn program(path: &Path) -> Command {
 fn executable(messages: &str, name: &str) -> Option<PathBuf> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let found = messages.filter(|message| message["target"]["name"] == name);
-    found.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).last()
+    found.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back()
 }
 
 /// Runs a command that talks to the user; fails if it does.

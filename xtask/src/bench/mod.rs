@@ -3,6 +3,10 @@
 mod graph;
 mod model;
 mod report;
+mod search;
+mod torch;
+
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -19,6 +23,9 @@ pub struct Args {
     /// How often ours and the peer take turns; the best of each counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+    /// For `search`: embeddings.safetensors of a finished run of NA [default: vectors like it, made from a seed]
+    #[arg(long, value_name = "FILE")]
+    embeddings: Option<PathBuf>,
 }
 
 /// The benches that exist.
@@ -28,6 +35,8 @@ enum Bench {
     Graph,
     /// Training and encoding against PyTorch
     Model,
+    /// The sparse Gaussian process against GPyTorch
+    Search,
 }
 
 /// Runs the bench, prints its table and merges it into `runs/bench.json`.
@@ -39,6 +48,7 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
         let (prefix, rows) = match bench {
             Bench::Graph => ("graph/", graph::run(&root, &environment, args.rounds)?),
             Bench::Model => ("model/", model::run(&root, &environment, args.rounds)?),
+            Bench::Search => ("search/", search::run(&root, &environment, args.rounds, args.embeddings.as_deref())?),
         };
         print!("{}", report::table(&rows));
         report::merge(&root.join("runs/bench.json"), prefix, &rows)?;

@@ -3,15 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::Value;
 
 use super::report::Row;
+use super::torch::{self, last_json};
 use crate::cargo::{build, capture, program};
 use crate::setup::Environment;
-use crate::venv::Venv;
-
-const PACKAGES: [&str; 4] = ["torch", "numpy", "igraph<1.0", "gpytorch"];
 
 /// A task that both sides know, and its batch size.
 struct Task {
@@ -42,8 +40,7 @@ const VARIANTS: [&[&str]; 4] =
 /// Lets both sides take turns, task by task, and compares the best of each.
 pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Row>> {
     let folder = root.join("target/bench");
-    let venv =
-        Venv::ensure(&folder.join("torch"), &PACKAGES).context("the peer of this bench is written in PyTorch")?;
+    let venv = torch::ensure(&folder)?;
     let graphs = folder.join("na.txt");
     eprintln!("bench: building");
     let ours = build(environment, ["--bench", "model"])?;
@@ -72,12 +69,7 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Ro
     Ok(rows)
 }
 
-/// The last line of the output; warnings may come before it.
-fn last_json(text: &str) -> Result<Value> {
-    let line = text.lines().rev().find(|line| line.starts_with('{')).context("the bench printed no result")?;
-    serde_json::from_str(line).with_context(|| format!("the bench printed '{line}'"))
-}
-
+/// The highest rate of all runs.
 fn best(runs: &[Value], field: &str) -> Result<f64> {
     let found = runs.iter().filter_map(|run| run[field].as_f64()).fold(f64::NAN, f64::max);
     anyhow::ensure!(found.is_finite(), "no run reported {field}");

@@ -20,7 +20,7 @@ pub struct Row {
     pub peer: String,
     /// The peer's.
     pub peer_value: f64,
-    /// How many times faster we are.
+    /// How many times faster we are, or better.
     pub ratio: f64,
 }
 
@@ -34,6 +34,11 @@ impl Row {
     /// Compares two rates.
     pub fn rates(name: &str, unit: &str, value: f64, peer: &str, peer_value: f64) -> Row {
         Row { ratio: value / peer_value, ..Row::new(name, unit, value, peer, peer_value) }
+    }
+
+    /// Compares two negative log densities; the ratio is that of the densities.
+    pub fn log_losses(name: &str, unit: &str, value: f64, peer: &str, peer_value: f64) -> Row {
+        Row { ratio: (peer_value - value).exp(), ..Row::new(name, unit, value, peer, peer_value) }
     }
 }
 

@@ -5,7 +5,10 @@ use std::time::Instant;
 use pace_graph::dataset::{DataDir, Na};
 use pace_graph::{Dag, split_reference};
 use pace_search::Matrix;
-use pace_search::surrogate::{Bound, Kernel, PublishedGpConfig, SparseGpConfig, Surrogate, SurrogateConfig};
+use pace_search::surrogate::{Bound, Kernel, PublishedGpConfig, SparseGpConfig, SurrogateConfig};
+
+use crate::data::Data;
+use crate::score::Score;
 
 const LAYERS: usize = 6;
 const OPS: usize = 6;
@@ -19,16 +22,10 @@ pub fn run(args: &[String]) {
         Err(error) => return println!("{error}"),
     };
     let split = split_reference(na.samples.len(), 0.9);
-    let features = |rows: &[usize]| {
-        let rows: Vec<Vec<f64>> = rows.iter().map(|&row| raw(&na.samples[row].dag)).collect();
-        Matrix::from_fn(rows.len(), rows[0].len(), |i, d| rows[i][d])
-    };
-    let targets: Vec<f64> = na.targets(&split.train).collect();
-    let mean = targets.iter().sum::<f64>() / targets.len() as f64;
-    let std = (targets.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / targets.len() as f64).sqrt();
-    let standard = |rows: &[usize]| na.targets(rows).map(|y| (y - mean) / std).collect::<Vec<f64>>();
-    let (x, y, x_test, y_test) =
-        (features(&split.train), standard(&split.train), features(&split.test), standard(&split.test));
+    let rows = [split.train.clone(), split.test].concat();
+    let features: Vec<Vec<f64>> = rows.iter().map(|&row| raw(&na.samples[row].dag)).collect();
+    let x = Matrix::from_fn(rows.len(), features[0].len(), |i, d| features[i][d]);
+    let Data { x, y, x_test, y_test } = Data::split(&x, &na.targets(&rows).collect::<Vec<f64>>(), split.train.len());
     println!("{} train, {} test rows, {} features", y.len(), y_test.len(), x.ncols());
     for (name, config) in variants() {
         if args
@@ -42,7 +39,7 @@ pub fn run(args: &[String]) {
         let fitted = config.fit(x.as_ref(), &y, 1, &mut |progress| steps = (progress.step, progress.objective));
         let seconds = start.elapsed().as_secs_f64();
         match fitted {
-            Ok(gp) => println!("{name:28} {} {seconds:8.2} s  {steps:?}", score(&*gp, &x_test, &y_test)),
+            Ok(gp) => println!("{name:28} {} {seconds:8.2} s  {steps:?}", Score::of(&*gp, &x_test, &y_test)),
             Err(error) => println!("{name:28} {error}"),
         }
     }
@@ -76,21 +73,4 @@ fn raw(dag: &Dag) -> Vec<f64> {
         features.extend((0..node - 1).map(|from| f64::from(u8::from(dag.has_edge(from, node)))));
     }
     features
-}
-
-fn score(gp: &dyn Surrogate, x: &Matrix, y: &[f64]) -> String {
-    let posterior = gp.predict(x.as_ref());
-    let n = y.len() as f64;
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / n;
-    let (mean_p, mean_y) = (mean(&posterior.mean), mean(y));
-    let (mut square, mut pp, mut yy, mut py, mut nlpd) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for ((p, v), y) in posterior.mean.iter().zip(&posterior.variance).zip(y) {
-        let v = v + posterior.noise;
-        square += (p - y).powi(2);
-        pp += (p - mean_p).powi(2);
-        yy += (y - mean_y).powi(2);
-        py += (p - mean_p) * (y - mean_y);
-        nlpd += 0.5 * ((2.0 * std::f64::consts::PI * v).ln() + (p - y).powi(2) / v);
-    }
-    format!("rmse {:.4} r {:.4} nlpd {:.4}", (square / n).sqrt(), py / (pp * yy).sqrt(), nlpd / n)
 }

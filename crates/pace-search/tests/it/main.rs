@@ -1,6 +1,8 @@
 //! Integration tests of pace-search, one binary.
 
 mod acquisition;
+#[path = "../../benches/surrogate/data.rs"]
+mod data;
 mod dngo;
 mod fantasy;
 mod oracle_asia;
@@ -23,5 +25,6 @@ mod search_round_trip;
 mod search_sample;
 mod surrogate_bound;
 mod surrogate_fit;
+mod surrogate_gpytorch;
 mod surrogate_published;
 mod surrogate_sample;

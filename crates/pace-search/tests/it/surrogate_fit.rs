@@ -94,6 +94,20 @@ fn one_seed_gives_one_fit() {
 }
 
 #[test]
+fn conditioning_on_what_a_fit_learnt_gives_the_fit_again() {
+    let (x, y, at) = (normal(300, 3, 39), normal_vec(300, 40), normal(30, 3, 41));
+    for (metric, bound) in [(Metric::Ard, Bound::Vfe), (Metric::Linear, Bound::Vfe), (Metric::Ard, Bound::Fitc)] {
+        let config = SparseGpConfig { metric, bound, subset: Some(200), max_iterations: 5, ..small() };
+        let fitted = config.fit(x.as_ref(), &y, 1).unwrap();
+        let again = config.condition(fitted.hyperparameters(), x.as_ref(), &y).unwrap();
+        let (one, other) = (fitted.predict(at.as_ref()), again.predict(at.as_ref()));
+        assert_close(&other.mean, &one.mean, 1e-8);
+        assert_close(&other.variance, &one.variance, 1e-8);
+        assert_close(&[again.log_evidence()], &[fitted.log_evidence()], 1e-8);
+    }
+}
+
+#[test]
 fn progress_rises() {
     let (x, y) = (normal(300, 2, 30), normal_vec(300, 31));
     let mut seen: Vec<Progress> = Vec::new();

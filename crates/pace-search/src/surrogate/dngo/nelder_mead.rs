@@ -19,7 +19,7 @@ pub(super) fn nelder_mead(start: [f64; 2], mut f: impl FnMut([f64; 2]) -> f64) -
         point[axis] = if start[axis] == 0.0 { 2.5e-4 } else { 1.05 * start[axis] };
         point
     };
-    let mut simplex = [start, corner(0), corner(1)].map(|point| value(point));
+    let mut simplex = [start, corner(0), corner(1)].map(&mut value);
     for _ in 0..MAX_ITERATIONS {
         // Stable, so that the older of two equal points stays in front.
         simplex.sort_by(|a, b| a.1.total_cmp(&b.1));

@@ -57,7 +57,7 @@ fn best() -> VaePlan {
 }
 
 /// A search of NA looks for architectures whose learnt accuracy is higher than any known one, where there is no optimum to
-/// prove: a GP a quarter the size of BN's keeps the whole command within a quarter of an hour.
+/// prove: half of BN's inducing points and rows keep the whole command within a quarter of an hour.
 fn bo() -> BoPlan {
     let plan = BoPlan::paper();
     BoPlan { gp: SparseGpConfig { n_inducing: 150, subset: Some(1000), ..plan.gp }, ..plan }

@@ -29,7 +29,7 @@ pub(crate) struct LikelihoodOp {
     pub(crate) edges: Primitive,
 }
 
-/// Sizes of a call: N positions, of which the first N - 1 speak, width D, hidden width F, T operations.
+/// Sizes of a call: N positions, of which the first N - 1 speak, width D, T operations.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes {
     n: usize,

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::{Device, Distribution, Tensor, TensorData};
 use pace_model::kernel::{
-    self, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams, HeadParams,
-    Masks, NormParams, NormPlacement, SelfAttentionParams, Truth, plain,
+    self, AdamStep, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams,
+    HeadParams, Masks, NormParams, NormPlacement, SelfAttentionParams, Truth, plain,
 };
 use serde_json::json;
 
@@ -123,7 +123,17 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
         let f = if fused { kernel::graph_nll } else { plain::graph_nll };
         backward(f(o.clone(), truth, heads.clone()).reshape([batch, 1]));
     };
+    let [w, g, m, v] = [0; 4].map(|_| tensors.leaf([batch * n, 3 * d]).inner().abs());
+    // Moments and parameter move on from step to step, as in training, or nobody could write in place.
+    let state = std::cell::RefCell::new(Some((w, [m, v])));
+    let adam = move |fused: bool| {
+        let f = if fused { kernel::adam } else { plain::adam };
+        let step = AdamStep { lr: 1e-4, beta_1: 0.9, beta_2: 0.999, epsilon: 1e-8, decay: 0.0, time: 7 };
+        let (w, moments) = state.take().expect("put back by the call before");
+        *state.borrow_mut() = Some(f(&step, w, g.clone(), moments));
+    };
     vec![
+        ("adam", Box::new(adam)),
         ("graph_nll", Box::new(graph_nll)),
         ("attention", Box::new(attention)),
         ("add_norm", Box::new(add_norm)),

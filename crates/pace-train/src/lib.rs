@@ -28,6 +28,7 @@
 //!
 //! Random numbers come from the seed, the epoch and the step alone, so there is no generator whose state could be lost.
 
+mod adam;
 mod checkpoint;
 pub mod embed;
 mod error;
@@ -40,6 +41,7 @@ pub mod record;
 mod schedule;
 mod source;
 
+pub use adam::Adam;
 pub use checkpoint::Checkpoint;
 pub use error::Error;
 pub use fit::{Epoch, Event, FitConfig, Fitted, Reduction, fit};

@@ -1,10 +1,10 @@
-//! [`OptimiserConfig`]: Burn's Adam with the settings of the reference code.
+//! [`OptimiserConfig`]: Adam with the settings of the reference code.
 
 use burn::module::ParamGroup;
-use burn::optim::{AdamConfig, AdamWConfig, ModuleOptimizer};
+use burn::optim::ModuleOptimizer;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Adam, Error};
 
 /// The last part of the path of every bias in pace-model.
 const BIASES: &str = r"(^|\.)(bias|beta|bqkv|bq|bkv|bo|b1|b2)$";
@@ -31,13 +31,14 @@ impl OptimiserConfig {
         OptimiserConfig { weight_decay: Some(0.01), ..OptimiserConfig::adam(lr) }
     }
 
-    pub(crate) fn init(&self) -> ModuleOptimizer {
-        let adam = AdamConfig::new().with_epsilon(self.epsilon);
+    /// The optimiser of a module.
+    pub fn init(&self) -> ModuleOptimizer {
+        let plain = Adam { epsilon: self.epsilon, decay: 0.0 };
         match self.weight_decay {
-            None => adam.init(),
-            Some(decay) => AdamWConfig::new().with_epsilon(self.epsilon).with_weight_decay(decay).init().with_group(
+            None => ModuleOptimizer::from(plain),
+            Some(decay) => ModuleOptimizer::from(Adam { decay, ..plain }).with_group(
                 ParamGroup::from_regex(BIASES).expect("a pattern of ours"),
-                adam.build(),
+                plain,
                 None,
             ),
         }

@@ -22,6 +22,8 @@ pub struct Settings {
     pub seconds: f64,
     /// Repetitions; the fastest counts.
     pub repetitions: usize,
+    /// What to leave out: `train`, `encode`, or nothing. For profiles.
+    pub skip: String,
 }
 
 fn main() {
@@ -35,7 +37,10 @@ fn main() {
 }
 
 /// Steps per second of the fastest repetition. The first steps warm caches and are not counted.
-pub fn steps_per_second(settings: &Settings, mut step: impl FnMut()) -> f64 {
+pub fn steps_per_second(settings: &Settings, what: &str, mut step: impl FnMut()) -> f64 {
+    if settings.skip == what {
+        return 0.0;
+    }
     for _ in 0..3 {
         step();
     }
@@ -52,7 +57,8 @@ pub fn steps_per_second(settings: &Settings, mut step: impl FnMut()) -> f64 {
 }
 
 fn parse(args: impl Iterator<Item = String>) -> Settings {
-    let mut settings = Settings { task: "vae-na".to_owned(), batch: 32, encode_batch: 0, seconds: 2.0, repetitions: 3 };
+    let (task, skip) = ("vae-na".to_owned(), String::new());
+    let mut settings = Settings { task, batch: 32, encode_batch: 0, seconds: 2.0, repetitions: 3, skip };
     let mut args = args.filter(|arg| arg != "--bench");
     while let Some(flag) = args.next() {
         let value = args.next().unwrap_or_else(|| panic!("{flag} wants a value"));
@@ -63,7 +69,8 @@ fn parse(args: impl Iterator<Item = String>) -> Settings {
             "--encode-batch" => settings.encode_batch = number() as usize,
             "--seconds" => settings.seconds = number(),
             "--reps" => settings.repetitions = number() as usize,
-            _ => panic!("unknown flag {flag}: use --task --batch --encode-batch --seconds --reps"),
+            "--skip" => settings.skip = value,
+            _ => panic!("unknown flag {flag}: use --task --batch --encode-batch --seconds --reps --skip"),
         }
     }
     if settings.encode_batch == 0 {

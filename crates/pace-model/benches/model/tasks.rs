@@ -172,7 +172,7 @@ fn measure<M: Objective<S::Batch>, S: Source>(
     let rows = |step: usize, size: usize| -> Vec<usize> {
         (0..size).map(|index| (step * size + index * 7) % source.len()).collect()
     };
-    let train_sps = steps_per_second(settings, || {
+    let train_sps = steps_per_second(settings, "train", || {
         let batch = S::train(source.batch(&rows(step, settings.batch), &device), step as u64);
         let loss = model.loss(&batch).total;
         let grads = GradientsParams::from_grads(loss.backward(), &model);
@@ -181,11 +181,11 @@ fn measure<M: Objective<S::Batch>, S: Source>(
     });
     let model = model.valid();
     let batches: Vec<S::Batch> = (0..8).map(|step| source.batch(&rows(step, encode_size), &plain)).collect();
-    let encode_sps = steps_per_second(settings, || {
+    let encode_sps = steps_per_second(settings, "encode", || {
         encode(&model, &batches[step % batches.len()]);
         step += 1;
     });
-    let encode_dag_sps = steps_per_second(settings, || {
+    let encode_dag_sps = steps_per_second(settings, "encode", || {
         let start = step * encode_size % (source.len() - encode_size);
         encode(&model, &source.fresh(start, encode_size, &plain));
         step += 1;

@@ -10,6 +10,7 @@
 //!   activations of a few graphs in cache from the first block to the last;
 //! - [`sparse_attention`], [`sparse_encoder`]: the same on packed rows, along lists of keys instead of under a mask;
 //! - [`graph_nll`]: the classifiers of a decoder and the likelihood of graphs under them;
+//! - [`adam`]: the optimiser's update of a parameter;
 //! - [`plain`]: the twin of each, by which it is defined and tested.
 //!
 //! The fused path serves f32 tensors on a `flex` device; anything else takes the twin by itself. Values and gradients are
@@ -23,6 +24,7 @@
 //! `masked_fill` does: a row of nothing else is uniform attention and no gradient passes through its scores, which is what
 //! the published PACE-MLM code does for nodes without descendants.
 
+mod adam;
 mod dropout;
 #[cfg(feature = "flex")]
 mod fused;
@@ -34,6 +36,7 @@ pub mod plain;
 
 use burn::tensor::Tensor;
 
+pub use adam::{AdamStep, adam};
 pub use dropout::Dropout;
 pub use likelihood::{HeadParams, Truth, graph_nll};
 pub use ops::{

@@ -6,6 +6,7 @@
 use burn::tensor::Tensor;
 use burn::tensor::activation::{log_softmax, relu};
 
+use super::adam::AdamStep;
 use super::dropout::{Dropout, Site};
 use super::likelihood::{HeadParams, Truth};
 use super::pairs::PairLists;
@@ -305,4 +306,18 @@ fn split_columns<const K: usize>(x: Tensor<2>) -> [Tensor<2>; K] {
     let [rows, columns] = x.dims();
     let width = columns / K;
     std::array::from_fn(|k| x.clone().slice([0..rows, k * width..(k + 1) * width]))
+}
+
+/// Twin of [`super::adam`].
+pub fn adam<const D: usize>(
+    step: &AdamStep,
+    w: Tensor<D>,
+    g: Tensor<D>,
+    [m, v]: [Tensor<D>; 2],
+) -> (Tensor<D>, [Tensor<D>; 2]) {
+    let m = m.mul_scalar(step.beta_1) + g.clone().mul_scalar(1.0 - step.beta_1);
+    let v = v.mul_scalar(step.beta_2) + g.square().mul_scalar(1.0 - step.beta_2);
+    let direction = m.clone() / v.clone().sqrt().add_scalar(step.epsilon * step.root());
+    let kept = w.mul_scalar(1.0 - step.lr * f64::from(step.decay));
+    (kept - direction.mul_scalar(step.lr * f64::from(step.correction())), [m, v])
 }

@@ -7,6 +7,8 @@ mod generate;
 mod golden;
 #[cfg(feature = "flex")]
 mod kernel;
+#[cfg(feature = "flex")]
+mod kernel_adam;
 #[cfg(all(feature = "flex", feature = "ndarray"))]
 mod kernel_backend;
 #[cfg(feature = "flex")]

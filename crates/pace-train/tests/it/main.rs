@@ -1,5 +1,6 @@
 //! Integration tests of pace-train, one binary.
 
+mod adam;
 mod checkpoint;
 mod embed;
 mod evaluate;

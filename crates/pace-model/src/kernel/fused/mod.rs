@@ -3,9 +3,10 @@
 //! From the outside in: [`ops`] are the operations as Burn sees them and [`lift`] the seam to it; [`stack`] spreads a batch
 //! over threads; [`sublayer`] is the mathematics of a block; [`parts`] are attention and add-and-norm by themselves;
 //! [`attend`] chooses between [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves
-//! single queries, both by [`pairwise`]; [`likelihood`] is the decoder's heads and their loss; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their
-//! memory.
+//! single queries, both by [`pairwise`]; [`likelihood`] is the decoder's heads and their loss; [`adam`] is
+//! the optimiser; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their memory.
 
+pub(super) mod adam;
 mod attend;
 mod direct;
 mod heads;

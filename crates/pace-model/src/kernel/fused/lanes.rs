@@ -9,7 +9,7 @@ use super::attend::{Geometry, Grads, Rows};
 use super::simd::{exp, fma};
 
 /// The heads' values at one position.
-type Lanes<const H: usize> = [f32; H];
+pub(crate) type Lanes<const H: usize> = [f32; H];
 
 /// Row `row` as D/H groups of lanes.
 #[inline(always)]
@@ -118,6 +118,40 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
                 axpy::<H, FMA>(out, kept, row::<H>(&values, graph * m + j, d_head));
             }
         }
+    }
+}
+
+/// One query along a list of keys, without dropout and keeping nothing: row `row` of q over the rows `list` of keys and
+/// values, in lane order -> `out` `[D]`.
+#[inline(always)]
+pub(crate) fn along<const H: usize, const FMA: bool>(
+    query: usize,
+    list: &[u32],
+    d_head: usize,
+    scale: f32,
+    [q, keys, values]: [Rows<'_>; 3],
+    out: &mut [f32],
+    weights: &mut Vec<Lanes<H>>,
+) {
+    let q = row::<H>(&q, query, d_head);
+    let out = lanes::<H>(out, d_head * H);
+    out.fill([0.0; H]);
+    weights.clear();
+    let mut top = [f32::NEG_INFINITY; H];
+    for &key in list {
+        let s = dot::<H, FMA>(q, row::<H>(&keys, key as usize, d_head));
+        let s = each(s, s, |s, _| s * scale);
+        top = each(s, top, |s, top| if s > top { s } else { top });
+        weights.push(s);
+    }
+    let mut total = [0.0; H];
+    for w in weights.iter_mut() {
+        *w = each(*w, top, |s, top| exp::<FMA>(s - top));
+        total = each(total, *w, |total, e| total + e);
+    }
+    let inverse = total.map(|total| 1.0 / total);
+    for (&key, &w) in list.iter().zip(weights.iter()) {
+        axpy::<H, FMA>(out, each(w, inverse, |e, inverse| e * inverse), row::<H>(&values, key as usize, d_head));
     }
 }
 

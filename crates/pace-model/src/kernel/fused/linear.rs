@@ -88,11 +88,16 @@ pub(crate) fn product(
 
 /// x W + b. Shapes: x [rows, d_in], weight [d_in, d_out], bias `[d_out]` -> [rows, d_out].
 pub(crate) fn linear(x: &[f32], rows: usize, weight: &[f32], bias: &[f32]) -> Buffer {
-    let (d_out, d_in) = (bias.len(), x.len() / rows);
-    let mut y = Buffer::stale(rows * d_out);
-    y.chunks_exact_mut(d_out).for_each(|row| row.copy_from_slice(bias));
-    product([rows, d_in, d_out], &mut y, d_out, Into::Add, Mat::new(x, d_in), Mat::new(weight, d_out), 1.0);
+    let mut y = Buffer::stale(rows * bias.len());
+    linear_into(&mut y, x, rows, weight, bias);
     y
+}
+
+/// [`linear`] into memory at hand.
+pub(crate) fn linear_into(y: &mut [f32], x: &[f32], rows: usize, weight: &[f32], bias: &[f32]) {
+    let (d_out, d_in) = (bias.len(), x.len() / rows);
+    y.chunks_exact_mut(d_out).for_each(|row| row.copy_from_slice(bias));
+    product([rows, d_in, d_out], y, d_out, Into::Add, Mat::new(x, d_in), Mat::new(weight, d_out), 1.0);
 }
 
 /// The weight gradient of [`linear`], added up over blocks: dW += x^T dy.

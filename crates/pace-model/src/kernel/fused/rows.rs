@@ -59,9 +59,19 @@ fn relu_dropped_body<const FMA: bool>(h: &mut [f32], site: Site, first: usize) {
             *h = h.max(0.0) * site.factor((first + index) as u32);
         }
     } else {
-        for h in h {
-            *h = h.max(0.0);
-        }
+        relu_body::<FMA>(h);
+    }
+}
+
+multiversion! {
+    /// h = relu(h) in place.
+    fn relu(h: &mut [f32]) = relu_body
+}
+
+#[inline(always)]
+fn relu_body<const FMA: bool>(h: &mut [f32]) {
+    for h in h {
+        *h = h.max(0.0);
     }
 }
 

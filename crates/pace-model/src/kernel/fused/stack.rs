@@ -4,11 +4,14 @@
 //! The cut depends on shapes alone and the partial weight gradients are added in the order of the groups, so results do not
 //! depend on the number of threads or on who was faster.
 
-use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::prelude::{
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator, ParallelSliceMut,
+};
 
 use super::attend::Scratch;
 use super::pool::Buffer;
 use super::rows;
+use super::shared;
 use super::sparse;
 use super::sublayer::{Block, Frame, Kind, Own, Saved, Sublayer};
 
@@ -103,6 +106,9 @@ impl<'a> Stack<'a> {
     pub(crate) fn forward(&self, x: &[f32], memory: &[f32], keep: bool) -> (Vec<f32>, Tape) {
         let (x_width, memory_width) = (self.frame.n * self.frame.d, self.frame.m * self.frame.d);
         let mut y = vec![0.0; x.len()];
+        if !keep && self.forward_shared(x, &mut y).is_some() {
+            return (y, Vec::new());
+        }
         let run = |(group, y): (&Vec<Block>, &mut [f32])| {
             let mut scratch = Scratch::default();
             let mut tape = Vec::new();
@@ -126,6 +132,19 @@ impl<'a> Stack<'a> {
         let parts = by_group(&mut y, &self.groups, x_width);
         let tape = self.groups.par_iter().zip(parts).map(run).collect();
         (y, tape)
+    }
+
+    /// Forward with equal pasts computed once; `None` where that cannot serve.
+    fn forward_shared(&self, x: &[f32], y: &mut [f32]) -> Option<()> {
+        let width = self.frame.n * self.frame.d;
+        if !shared::serves(&self.frame, &self.sublayers) {
+            return None;
+        }
+        let groups = shared::groups(x.len() / width, self.frame.n);
+        let run = |(group, y): (&Block, &mut [f32])| {
+            shared::forward(&self.frame, &self.sublayers, *group, &x[group.first * width..][..y.len()], y)
+        };
+        groups.par_iter().zip(y.par_chunks_mut(groups[0].graphs * width)).map(run).collect()
     }
 
     /// The gradients of [`Stack::forward`] for dy [B*N, D].

@@ -85,8 +85,8 @@ pub(crate) struct Block {
 pub(crate) struct Sublayer<'a> {
     pub(crate) kind: Kind,
     layer: usize,
-    order: Order,
-    params: Vec<Cow<'a, [f32]>>,
+    pub(crate) order: Order,
+    pub(crate) params: Vec<Cow<'a, [f32]>>,
 }
 
 /// What forward leaves for backward, per sublayer and block.
@@ -143,7 +143,8 @@ impl<'a> Sublayer<'a> {
         self.params.iter().map(|param| Buffer::zeros(param.len())).collect()
     }
 
-    fn norm_params(&self) -> (&[f32], &[f32]) {
+    /// gamma, beta.
+    pub(crate) fn norm_params(&self) -> (&[f32], &[f32]) {
         let count = self.params.len();
         (&self.params[count - 2], &self.params[count - 1])
     }

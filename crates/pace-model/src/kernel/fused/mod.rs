@@ -1,7 +1,7 @@
 //! The fused path: f32 on the flex backend.
 //!
 //! From the outside in: [`ops`] are the operations as Burn sees them and [`lift`] the seam to it; [`stack`] spreads a batch
-//! over threads; [`sublayer`] is the mathematics of a block; [`parts`] are attention and add-and-norm by themselves;
+//! over threads, and [`large`] a single graph that is larger than its share; [`sublayer`] is the mathematics of a block; [`parts`] are attention and add-and-norm by themselves;
 //! [`attend`] chooses between [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves
 //! single queries, both by [`pairwise`]; [`likelihood`] is the decoder's heads and their loss; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their
 //! memory.
@@ -10,6 +10,7 @@ mod attend;
 mod direct;
 mod heads;
 mod lanes;
+mod large;
 pub(super) mod lift;
 pub(super) mod likelihood;
 mod linear;

@@ -83,8 +83,8 @@ impl<'a> Large<'a> {
         let mut steps = Vec::new();
         for sublayer in self.sublayers {
             let (next, step) = match sublayer.kind {
-                Kind::FeedForward => self.feed_forward(sublayer, hidden),
-                Kind::SelfAttention => self.attention(sublayer, hidden),
+                Kind::FeedForward => self.feed_forward(sublayer, hidden, keep),
+                Kind::SelfAttention => self.attention(sublayer, hidden, keep),
                 Kind::CrossAttention => unreachable!("packed rows have no memory"),
             };
             hidden = next;
@@ -119,8 +119,11 @@ impl<'a> Large<'a> {
         }
     }
 
-    fn feed_forward(&self, sublayer: &Sublayer<'_>, x: Vec<Buffer>) -> (Vec<Buffer>, Step) {
-        let run = |(x, &block)| sublayer.forward(self.frame, block, x, &[], &mut Scratch::default());
+    fn feed_forward(&self, sublayer: &Sublayer<'_>, x: Vec<Buffer>, keep: bool) -> (Vec<Buffer>, Step) {
+        let run = |(x, &block)| {
+            let (y, saved) = sublayer.forward(self.frame, block, x, &[], &mut Scratch::default());
+            (y, if keep { saved } else { Saved::default() })
+        };
         let (y, saved) = x.into_par_iter().zip(&self.blocks).map(run).unzip();
         (y, Step { saved, qkv: Buffer::default(), weights: Buffer::default() })
     }
@@ -142,7 +145,7 @@ impl<'a> Large<'a> {
         });
     }
 
-    fn attention(&self, sublayer: &Sublayer<'_>, x: Vec<Buffer>) -> (Vec<Buffer>, Step) {
+    fn attention(&self, sublayer: &Sublayer<'_>, x: Vec<Buffer>, keep: bool) -> (Vec<Buffer>, Step) {
         let (frame, d) = (self.frame, self.frame.d);
         let [wqkv, bqkv, wo, bo, gamma, beta] = sublayer.six();
         let mut qkv = Buffer::stale(self.whole.graphs * 3 * d);
@@ -175,16 +178,14 @@ impl<'a> Large<'a> {
             saved.heads = Buffer::stale(rows * d);
             sparse::forward(&self.sparse(sublayer, block), &qkv, weights, &mut saved.heads);
             let mut sum = linear(&saved.heads, rows, wo, bo);
-            if let Some(residual) = residual {
-                rows::residual(&mut sum, &residual, site, start);
-                return (sum, saved);
+            rows::residual(&mut sum, residual.as_ref().unwrap_or(&saved.input), site, start);
+            if frame.norm == NormPlacement::Post {
+                let mut y = Buffer::stale(rows * d);
+                saved.rstd = Buffer::stale(rows);
+                rows::norm(&mut sum, &mut y, &mut saved.rstd, gamma, beta, frame.epsilon);
+                saved.xhat = std::mem::replace(&mut sum, y);
             }
-            rows::residual(&mut sum, &saved.input, site, start);
-            let mut y = Buffer::stale(rows * d);
-            saved.rstd = Buffer::stale(rows);
-            rows::norm(&mut sum, &mut y, &mut saved.rstd, gamma, beta, frame.epsilon);
-            saved.xhat = sum;
-            (y, saved)
+            (sum, if keep { saved } else { Saved::default() })
         });
         let (y, saved) = mixed.unzip();
         (y, Step { saved, qkv, weights })

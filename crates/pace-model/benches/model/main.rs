@@ -1,8 +1,12 @@
-//! Training and encoding speed of whole models, as one JSON line; `cargo xtask bench model` runs it beside PyTorch.
+//! Training and encoding speed of whole models, as one JSON line; `cargo xtask bench model` runs it beside PyTorch, and
+//! `cargo xtask bench growth` on trees of many sizes.
 //!
 //! `cargo bench -p pace-model --bench model -- --task vae-na --batch 32 --seconds 3`
+//! `cargo bench -p pace-model --bench model -- --task encode-growth --nodes 30000`
 
+mod growth;
 mod tasks;
+mod trees;
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +16,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `vae-na`, `mlm101` or `ast`.
+    /// `vae-na`, `mlm101`, `ast`, `encode-growth` or `train-growth`.
     pub task: String,
+    /// Nodes of the largest tree of `ast`, of every tree of the growth tasks.
+    pub nodes: usize,
+    /// Nodes of the growth tasks lie no deeper.
+    pub depth: usize,
     /// Graphs per training step.
     pub batch: usize,
     /// Graphs per encoding step.
@@ -32,8 +40,12 @@ fn main() {
         return tasks::dump_na(args.get(flag + 1).expect("--dump-na wants a file"));
     }
     let settings = parse(std::env::args().skip(1));
-    let measured = tasks::run(&settings);
-    println!("{}", serde_json::to_string(&measured).expect("plain numbers"));
+    let line = match settings.task.as_str() {
+        "encode-growth" => serde_json::to_string(&growth::encode(&settings)),
+        "train-growth" => serde_json::to_string(&growth::train(&settings)),
+        _ => serde_json::to_string(&tasks::run(&settings)),
+    };
+    println!("{}", line.expect("plain numbers"));
 }
 
 /// Steps per second of the fastest repetition. The first steps warm caches and are not counted.
@@ -57,20 +69,32 @@ pub fn steps_per_second(settings: &Settings, what: &str, mut step: impl FnMut())
 }
 
 fn parse(args: impl Iterator<Item = String>) -> Settings {
-    let (task, skip) = ("vae-na".to_owned(), String::new());
-    let mut settings = Settings { task, batch: 32, encode_batch: 0, seconds: 2.0, repetitions: 3, skip };
+    let mut settings = Settings {
+        task: "vae-na".to_owned(),
+        nodes: 200,
+        depth: 20,
+        batch: 32,
+        encode_batch: 0,
+        seconds: 2.0,
+        repetitions: 3,
+        skip: String::new(),
+    };
     let mut args = args.filter(|arg| arg != "--bench");
     while let Some(flag) = args.next() {
         let value = args.next().unwrap_or_else(|| panic!("{flag} wants a value"));
         let number = || value.parse::<f64>().unwrap_or_else(|_| panic!("{flag} wants a number, not {value}"));
         match flag.as_str() {
             "--task" => settings.task = value,
+            "--nodes" => settings.nodes = number() as usize,
+            "--depth" => settings.depth = number() as usize,
             "--batch" => settings.batch = number() as usize,
             "--encode-batch" => settings.encode_batch = number() as usize,
             "--seconds" => settings.seconds = number(),
             "--reps" => settings.repetitions = number() as usize,
             "--skip" => settings.skip = value,
-            _ => panic!("unknown flag {flag}: use --task --batch --encode-batch --seconds --reps --skip"),
+            _ => {
+                panic!("unknown flag {flag}: use --task --nodes --depth --batch --encode-batch --seconds --reps --skip")
+            }
         }
     }
     if settings.encode_batch == 0 {

@@ -3,18 +3,17 @@
 use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::Device;
-use pace_graph::dataset::{Ast, na_line};
-use pace_graph::enumerate::{Enas, Nas101Space, RandomAst, Sampler};
-use pace_graph::structure::depths;
+use pace_graph::dataset::na_line;
+use pace_graph::enumerate::{Enas, Nas101Space, Sampler};
 use pace_graph::{Dag, DagSpec};
 use pace_model::ast::{AstBatch, AstTable};
-use pace_model::encoder::AstPaceConfig;
-use pace_model::objective::{HeadConfig, MlmConfig, Objective, VaeConfig};
+use pace_model::objective::{MlmConfig, Objective, VaeConfig};
 use pace_model::{DagBatch, DagTable, GraphBatch};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
+use super::trees::{self, Forest};
 use super::{Settings, steps_per_second};
 
 /// Graphs per second.
@@ -75,28 +74,13 @@ fn mlm101(settings: &Settings) -> Measured {
     measure(settings, model, &source, |model, batch| drop(model.embed(batch)))
 }
 
-/// 6 blocks of width 256 on random trees of 100 to 200 nodes, 98 types, 10,030 attributes, 5 x 5,002 tokens: the peer's.
+/// Random trees of half to all of `nodes` nodes, as the peer draws them.
 fn ast(settings: &Settings) -> Measured {
-    let (n_types, n_attributes, n_positions, n_tokens) = (98, 10_030, 5, 5_002);
-    let mut rng = ChaCha8Rng::seed_from_u64(0);
-    let asts: Vec<Ast> = (0..256)
-        .map(|_| {
-            let n_nodes = rng.random_range(100..=200);
-            let dag = RandomAst { n_nodes, n_types, max_depth: 20 }.sample(&mut rng);
-            let attributes = (0..n_nodes).map(|_| rng.random_range(0..n_attributes as u32)).collect();
-            let depths = depths(&dag).into_iter().map(|depth| depth as u32).collect();
-            let dfs_order = (0..n_nodes as u32).collect();
-            Ast { dag, attributes, is_attributed: vec![true; n_nodes], dfs_order, depths, label: Vec::new() }
-        })
-        .collect();
-    let tokens: Vec<Vec<usize>> =
-        asts.iter().map(|_| (0..n_positions).map(|_| rng.random_range(0..n_tokens)).collect()).collect();
-    let config = AstPaceConfig { n_positions: 200, ..AstPaceConfig::code2() };
-    let device = Device::flex().autodiff();
-    let encoder = config.init(usize::from(n_types), n_attributes, 1, &device);
-    let model = HeadConfig::Tokens { n_positions, n_tokens }.init(encoder, 2, &device);
-    let table = AstTable::new(&asts, config.layout(usize::from(n_types), n_attributes)).expect("trees");
-    let source = Trees { table: table.with_tokens(&tokens), asts };
+    let n = settings.nodes;
+    // As many as the peer has.
+    let forest = Forest::new(|rng| rng.random_range(n / 2..=n), if n <= 256 { 256 } else { 64 }, 20);
+    let model = trees::model(n, &Device::flex().autodiff());
+    let source = Trees { table: forest.labelled(*model.encoder().layout()), forest };
     measure(settings, model, &source, |model, batch| drop(model.embed(batch)))
 }
 
@@ -137,13 +121,13 @@ impl Source for Graphs {
 
 struct Trees {
     table: AstTable,
-    asts: Vec<Ast>,
+    forest: Forest,
 }
 
 impl Source for Trees {
     type Batch = AstBatch;
     fn len(&self) -> usize {
-        self.asts.len()
+        self.forest.len()
     }
     fn batch(&self, rows: &[usize], device: &Device) -> AstBatch {
         self.table.batch(rows, device)
@@ -152,8 +136,7 @@ impl Source for Trees {
         batch.train(seed)
     }
     fn fresh(&self, start: usize, size: usize, device: &Device) -> AstBatch {
-        let table = AstTable::new(&self.asts[start..start + size], *self.table.layout()).expect("trees");
-        table.batch(&(0..size).collect::<Vec<_>>(), device)
+        self.forest.table(start..start + size, *self.table.layout()).batch(&(0..size).collect::<Vec<_>>(), device)
     }
 }
 

@@ -64,6 +64,51 @@ pub(crate) struct Lists {
     /// Rows where the lists can be cut, ascending from 0 to T: no list reaches across one, so that what lies between two
     /// of them can be computed by itself. In a batch of trees these are the roots.
     seams: Vec<u32>,
+    /// The lists from the other side, made when backward first asks.
+    #[cfg(feature = "flex")]
+    readers: OnceLock<Readers>,
+}
+
+/// Who reads each row: the lists from the side of the keys.
+#[cfg(feature = "flex")]
+#[derive(Debug)]
+pub(crate) struct Readers {
+    offsets: Vec<u32>,
+    readers: Vec<Reader>,
+}
+
+/// A pair as its key sees it.
+#[cfg(feature = "flex")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Reader {
+    pub(crate) query: u32,
+    /// Its number among all pairs.
+    pub(crate) pair: u32,
+}
+
+#[cfg(feature = "flex")]
+impl Readers {
+    /// A counting sort of the pairs by key. O(pairs).
+    fn new(lists: &Lists) -> Readers {
+        let mut offsets = vec![0; lists.offsets.len()];
+        lists.keys.iter().for_each(|&key| offsets[key as usize + 1] += 1);
+        (1..offsets.len()).for_each(|row| offsets[row] += offsets[row - 1]);
+        let (mut next, mut readers) = (offsets.clone(), vec![Reader::default(); lists.keys.len()]);
+        for query in 0..lists.n_rows() {
+            for (&key, pair) in lists.keys(query).iter().zip(lists.offsets[query]..) {
+                let place = &mut next[key as usize];
+                readers[*place as usize] = Reader { query: query as u32, pair };
+                *place += 1;
+            }
+        }
+        Readers { offsets, readers }
+    }
+
+    /// The pairs of a key, queries ascending.
+    #[inline(always)]
+    pub(crate) fn of(&self, key: usize) -> &[Reader] {
+        &self.readers[self.offsets[key] as usize..self.offsets[key + 1] as usize]
+    }
 }
 
 impl Lists {
@@ -72,7 +117,13 @@ impl Lists {
         assert_eq!(offsets.last().map(|&end| end as usize), Some(keys.len()), "offsets end at the number of keys");
         let n_rows = offsets.len() as u32 - 1;
         assert!(keys.iter().all(|&key| key < n_rows), "a key beyond the {n_rows} rows");
-        let mut lists = Lists { offsets, keys, seams: Vec::new() };
+        let mut lists = Lists {
+            offsets,
+            keys,
+            seams: Vec::new(),
+            #[cfg(feature = "flex")]
+            readers: OnceLock::new(),
+        };
         lists.seams = lists.find_seams();
         lists
     }
@@ -97,6 +148,12 @@ impl Lists {
     #[cfg(feature = "flex")]
     pub(crate) fn seams(&self) -> &[u32] {
         &self.seams
+    }
+
+    /// See the field.
+    #[cfg(feature = "flex")]
+    pub(crate) fn readers(&self) -> &Readers {
+        self.readers.get_or_init(|| Readers::new(self))
     }
 
     /// Row t is a seam if all rows and keys before it stay under t and all lists from it on at or above. O(pairs).
@@ -187,6 +244,16 @@ mod tests {
         assert_eq!(lists.seams, [0, 3, 4, 5, 7]);
         assert_eq!(Lists::new(vec![0, 1, 2], vec![1, 0]).seams, [0, 2]);
         assert_eq!(Lists::new(vec![0], vec![]).seams, [0]);
+    }
+
+    #[cfg(feature = "flex")]
+    #[test]
+    fn readers_are_the_lists_transposed() {
+        let lists = Lists::new(vec![0, 3, 4, 5, 5, 6], vec![2, 0, 1, 1, 2, 4]);
+        let readers =
+            |key| lists.readers().of(key).iter().map(|reader| (reader.query, reader.pair)).collect::<Vec<_>>();
+        assert_eq!([0, 1, 2].map(readers), [vec![(0, 1)], vec![(0, 2), (1, 3)], vec![(0, 0), (2, 4)]]);
+        assert_eq!([3, 4].map(readers), [vec![], vec![(4, 5)]]);
     }
 
     #[test]

@@ -95,6 +95,11 @@ fn large(layers: usize) -> Case {
     Case { batch, n, m: 1, n_heads, d, hidden, layers, seed: 3, p: 0.2, pre_norm: false }
 }
 
+/// Trees that are cut into blocks of rows, and small ones between them.
+fn large_trees(layers: usize) -> Case {
+    Case { batch: 4, n: 900, ..large(layers) }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -118,6 +123,36 @@ fn large_packed_batches_agree_with_the_twin() {
     }
 }
 
+/// Nothing tells a tree that is cut into blocks of rows from the twin, either way round the norm.
+#[test]
+fn large_trees_agree_with_the_twin() {
+    let keys = Shape::Trees.keys(&large_trees(1));
+    let roots = std::iter::successors(Some(0), |&root: &usize| Some(root + keys.get(root)?.len()));
+    let sizes: Vec<usize> = roots.filter_map(|root| Some(keys.get(root)?.len())).collect();
+    assert!(sizes.iter().any(|size| *size > 512) && sizes.iter().any(|size| *size < 256), "{sizes:?}");
+    for pre_norm in [false, true] {
+        let case = Case { pre_norm, ..large_trees(2) };
+        encode(&case, Shape::Trees, true).assert_close(&encode(&case, Shape::Trees, false));
+        let case = Case { pre_norm, ..large(2) };
+        encode(&case, Shape::Anywhere, true).assert_close(&encode(&case, Shape::Anywhere, false));
+    }
+}
+
+/// A graph's vectors are the same whether they are kept for a gradient or not.
+#[test]
+fn large_trees_encode_as_they_train() {
+    let case = Case { p: 0.0, ..large_trees(2) };
+    let run = |device: burn::tensor::Device| {
+        let mut draw = case.draw();
+        draw.device = device;
+        let lists = pair_lists(&Shape::Trees.keys(&case), &draw.device);
+        let x = draw.constant([lists.n_rows(), case.d], 1.0);
+        let layers = draw.encoder_params(&case);
+        kernel::sparse_encoder(x, &lists, layers, &case.config()).into_data().try_to_vec::<f32>().unwrap()
+    };
+    assert_eq!(run(burn::tensor::Device::flex()), run(burn::tensor::Device::flex().autodiff()));
+}
+
 /// More blocks than one operation takes.
 #[test]
 fn six_layers_agree_with_the_twin() {
@@ -133,7 +168,7 @@ fn packed_results_do_not_depend_on_threads() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let both = |shape| (attend(&large(1), shape, true), encode(&large(2), shape, true));
-        pool.install(|| [Shape::Anywhere, Shape::Trees].map(both))
+        pool.install(|| ([Shape::Anywhere, Shape::Trees].map(both), encode(&large_trees(2), Shape::Trees, true)))
     };
     let one = run(1);
     assert_eq!(one, run(1));

@@ -1,7 +1,8 @@
 //! The fused path: f32 on the flex backend.
 //!
 //! From the outside in: [`ops`] are the operations as Burn sees them and [`lift`] the seam to it; [`stack`] spreads a batch
-//! over threads, and [`shared`] does so for inference, equal pasts once; [`sublayer`] is the mathematics of a block; [`parts`] are attention and add-and-norm by themselves;
+//! over threads, [`large`] a single graph that is larger than its share, and [`shared`] computes equal pasts once where only
+//! values are wanted; [`sublayer`] is the mathematics of a block; [`parts`] are attention and add-and-norm by themselves;
 //! [`attend`] chooses between [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves
 //! single queries, both by [`pairwise`]; [`likelihood`] is the decoder's heads and their loss; [`adam`] is
 //! the optimiser; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their memory.
@@ -11,6 +12,7 @@ mod attend;
 mod direct;
 mod heads;
 mod lanes;
+mod large;
 pub(super) mod lift;
 pub(super) mod likelihood;
 mod linear;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
-/// Numbers kept at most, over all sizes: 256 MB. What comes back beyond it is freed.
-const MAX_KEPT: usize = 64 << 20;
+/// Numbers kept at most, over all sizes: 1 GB, which is what a training step on 16,000 rows of width 256 holds. What comes
+/// back beyond it is freed.
+const MAX_KEPT: usize = 256 << 20;
 
 /// Buffers waiting for the next user, by size class.
 #[derive(Default)]

@@ -56,7 +56,11 @@ pub(crate) fn forward(
     let count = classes.rows.len();
     let mut caches: Vec<Buffer> = sublayers
         .iter()
-        .map(|sublayer| if sublayer.kind == Kind::SelfAttention { Buffer::stale(count * 3 * d) } else { Buffer::default() })
+        .map(
+            |sublayer| {
+                if sublayer.kind == Kind::SelfAttention { Buffer::stale(count * 3 * d) } else { Buffer::default() }
+            },
+        )
         .collect();
     let mut distinct = Buffer::stale(count * d);
     for first in (0..count).step_by(BLOCK_ROWS) {
@@ -150,12 +154,7 @@ fn attend_lists_body<const FMA: bool>(a: &Attention<'_>, qkv: &[f32], out: &mut 
 }
 
 #[inline(always)]
-fn attend_lists_of<const H: usize, const FMA: bool>(
-    a: &Attention<'_>,
-    d_head: usize,
-    qkv: &[f32],
-    out: &mut [f32],
-) {
+fn attend_lists_of<const H: usize, const FMA: bool>(a: &Attention<'_>, d_head: usize, qkv: &[f32], out: &mut [f32]) {
     let d = d_head * H;
     let [q, keys, values] = [0, d, 2 * d].map(|offset| Rows { data: qkv, stride: 3 * d, offset });
     let mut weights = Vec::new();

@@ -1,4 +1,4 @@
-//! Attention along lists of keys, on rows between two seams of the lists: a gather, never a copy.
+//! Attention along lists of keys, on a block of the rows between two seams of the lists: a gather, never a copy.
 //!
 //! Columns keep their usual order (head, position in head). A pair costs H short products, so that the work is in
 //! proportion to the pairs; on trees it is a few percent of the linear maps around it.
@@ -17,7 +17,10 @@ use crate::kernel::pairs::Lists;
 #[derive(Clone, Copy)]
 pub(crate) struct Sparse<'a> {
     pub(crate) lists: &'a Lists,
-    /// First row of the block, a seam of the lists; dropout counts from the first pair of all.
+    /// Where the rows between the seams around the block begin: projections are those of all these rows, because any of
+    /// them may be read. Dropout counts from the first pair of all.
+    pub(crate) origin: usize,
+    /// First row of the block.
     pub(crate) first: usize,
     pub(crate) rows: usize,
     pub(crate) d: usize,
@@ -37,11 +40,17 @@ impl Sparse<'_> {
         1.0 / ((self.d / self.n_heads) as f32).sqrt()
     }
 
-    /// Rows of the block that a row of the block reads, and the place of their weights among those of the block.
+    /// Rows that a row of the block reads, and the place of their weights among those of the block.
     #[inline(always)]
     fn keys(&self, row: usize) -> (&[u32], usize) {
         let pair = self.lists.pair(self.first + row);
         (self.lists.keys(self.first + row), (pair - self.lists.pair(self.first)) * self.n_heads)
+    }
+
+    /// Queries (0), keys (1) or values (2) of a row of all, from the packed projections since the origin.
+    #[inline(always)]
+    fn part<'q>(&self, qkv: &'q [f32], row: usize, part: usize, d: usize) -> &'q [f32] {
+        &qkv[(3 * (row - self.origin) + part) * d..][..d]
     }
 }
 
@@ -76,7 +85,7 @@ impl SparseShape {
     fn block<'a>(&self, lists: &'a Lists, group: &[Block]) -> Sparse<'a> {
         let rows = group.iter().map(|block| block.graphs).sum();
         let Self { d, n_heads, site } = *self;
-        Sparse { lists, first: group[0].first, rows, d, n_heads, site }
+        Sparse { lists, origin: group[0].first, first: group[0].first, rows, d, n_heads, site }
     }
 
     /// qkv [T, 3D] -> [T, D], and the weights per group.
@@ -109,7 +118,7 @@ impl SparseShape {
 }
 
 multiversion! {
-    /// Forward. `qkv` [rows, 3D] -> `out` [rows, D]; `weights` [pairs, H] receives the softmax, negated where dropout drops
+    /// Forward. `qkv` [rows since the origin, 3D] -> `out` [rows, D]; `weights` [pairs, H] receives the softmax, negated where dropout drops
     /// it, so that backward reads both from one number.
     fn forward(s: &Sparse<'_>, qkv: &[f32], weights: &mut [f32], out: &mut [f32]) = forward_body
 }
@@ -134,13 +143,12 @@ fn forward_of<const FMA: bool>(
     let (d, scale) = (d_head * n_heads, s.scale());
     for row in 0..s.rows {
         let (keys, at) = s.keys(row);
-        let q = &qkv[row * 3 * d..][..d];
+        let q = s.part(qkv, s.first + row, 0, d);
         let w = &mut weights[at..at + keys.len() * n_heads];
         let out = &mut out[row * d..(row + 1) * d];
         out.fill(0.0);
         for (&key, w) in keys.iter().zip(w.chunks_exact_mut(n_heads)) {
-            let k = part(qkv, key as usize - s.first, 1, d);
-            dots::<FMA>(w, q, k, d_head, scale);
+            dots::<FMA>(w, q, s.part(qkv, key as usize, 1, d), d_head, scale);
         }
         softmax::<FMA>(w, n_heads);
         if s.site.is_on() {
@@ -150,80 +158,136 @@ fn forward_of<const FMA: bool>(
             }
         }
         for (&key, w) in keys.iter().zip(w.chunks_exact(n_heads)) {
-            let v = part(qkv, key as usize - s.first, 2, d);
-            add_scaled::<FMA>(out, w, v, d_head, |w| kept(w, &s.site));
+            add_scaled::<FMA>(out, w, s.part(qkv, key as usize, 2, d), d_head, |w| kept(w, &s.site));
         }
     }
 }
 
-multiversion! {
-    /// Backward, from the weights [`forward`] kept: `dout` [rows, D] -> `dqkv` [rows, 3D], overwritten.
-    ///
-    /// With dw_k = dout V_k where dropout keeps k, else 0: ds_k = w_k (dw_k - sum_j w_j dw_j) / sqrt(D/H);
-    /// dQ_q = sum_k ds_k K_k, and to each key dK_k += ds_k Q_q, dV_k += drop(w_k) dout_q, in the order of the queries.
-    fn backward(
-        s: &Sparse<'_>,
-        qkv: &[f32],
-        weights: &[f32],
-        dout: &[f32],
-        dqkv: &mut [f32],
-        slope: &mut Vec<f32>,
-    ) = backward_body
-}
-
-#[inline(always)]
-fn backward_body<const FMA: bool>(
+/// Backward of a block that ends at both seams: `dout` [rows, D] -> `dqkv` [rows, 3D]; `dscores` is scratch.
+pub(crate) fn backward(
     s: &Sparse<'_>,
     qkv: &[f32],
     weights: &[f32],
     dout: &[f32],
     dqkv: &mut [f32],
-    slope: &mut Vec<f32>,
+    dscores: &mut Vec<f32>,
+) {
+    dscores.resize(weights.len(), 0.0);
+    backward_queries(s, qkv, weights, dout, dscores, dqkv);
+    backward_keys(s, qkv, weights, dout, dscores, dqkv);
+}
+
+multiversion! {
+    /// The queries' side of backward, from the weights [`forward`] kept: `weights` and `dscores` [pairs, H] and `dout`
+    /// [rows, D] of the block -> `dscores`, and the queries' third of the block's `dqkv` [rows, 3D].
+    ///
+    /// With dw_k = dout V_k where dropout keeps k, else 0: ds_k = w_k (dw_k - sum_j w_j dw_j) / sqrt(D/H);
+    /// dQ_q = sum_k ds_k K_k.
+    fn backward_queries(
+        s: &Sparse<'_>,
+        qkv: &[f32],
+        weights: &[f32],
+        dout: &[f32],
+        dscores: &mut [f32],
+        dqkv: &mut [f32],
+    ) = queries_body
+}
+
+#[inline(always)]
+fn queries_body<const FMA: bool>(
+    s: &Sparse<'_>,
+    qkv: &[f32],
+    weights: &[f32],
+    dout: &[f32],
+    dscores: &mut [f32],
+    dqkv: &mut [f32],
 ) {
     match (s.d / s.n_heads, s.n_heads) {
-        (32, 8) => backward_of::<FMA>(s, [32, 8], qkv, weights, dout, dqkv, slope),
-        (d_head, n_heads) => backward_of::<FMA>(s, [d_head, n_heads], qkv, weights, dout, dqkv, slope),
+        (32, 8) => queries_of::<FMA>(s, [32, 8], qkv, weights, dout, dscores, dqkv),
+        (d_head, n_heads) => queries_of::<FMA>(s, [d_head, n_heads], qkv, weights, dout, dscores, dqkv),
     }
 }
 
 #[inline(always)]
-fn backward_of<const FMA: bool>(
+fn queries_of<const FMA: bool>(
     s: &Sparse<'_>,
     [d_head, n_heads]: [usize; 2],
     qkv: &[f32],
     weights: &[f32],
     dout: &[f32],
+    dscores: &mut [f32],
     dqkv: &mut [f32],
-    slope: &mut Vec<f32>,
 ) {
     let (d, scale) = (d_head * n_heads, s.scale());
-    dqkv.fill(0.0);
     for row in 0..s.rows {
         let (keys, at) = s.keys(row);
-        let q = &qkv[row * 3 * d..][..d];
         let w = &weights[at..at + keys.len() * n_heads];
+        let ds = &mut dscores[at..at + keys.len() * n_heads];
         let dout = &dout[row * d..(row + 1) * d];
-        slope.clear();
-        slope.resize(w.len(), 0.0);
-        for (&key, dw) in keys.iter().zip(slope.chunks_exact_mut(n_heads)) {
-            dots::<FMA>(dw, dout, part(qkv, key as usize - s.first, 2, d), d_head, 1.0);
+        for (&key, dw) in keys.iter().zip(ds.chunks_exact_mut(n_heads)) {
+            dots::<FMA>(dw, dout, s.part(qkv, key as usize, 2, d), d_head, 1.0);
         }
-        softmax_grad::<FMA>(slope, w, n_heads, if s.site.is_on() { s.site.scale } else { 1.0 }, scale);
-        let lists = keys.iter().zip(w.chunks_exact(n_heads)).zip(slope.chunks_exact(n_heads));
-        for ((&key, w), ds) in lists {
-            let key = key as usize - s.first;
-            add_scaled::<FMA>(&mut dqkv[row * 3 * d..][..d], ds, part(qkv, key, 1, d), d_head, |ds| ds);
-            let (dk, dv) = dqkv[key * 3 * d + d..][..2 * d].split_at_mut(d);
-            add_scaled::<FMA>(dk, ds, q, d_head, |ds| ds);
-            add_scaled::<FMA>(dv, w, dout, d_head, |w| kept(w, &s.site));
+        softmax_grad::<FMA>(ds, w, n_heads, if s.site.is_on() { s.site.scale } else { 1.0 }, scale);
+        let dq = &mut dqkv[row * 3 * d..][..d];
+        dq.fill(0.0);
+        for (&key, ds) in keys.iter().zip(ds.chunks_exact(n_heads)) {
+            add_scaled::<FMA>(dq, ds, s.part(qkv, key as usize, 1, d), d_head, |ds| ds);
         }
     }
 }
 
-/// Queries (0), keys (1) or values (2) of a row of the packed projection.
+multiversion! {
+    /// The keys' side of backward: `weights` and `dscores` [pairs, H] and `dout` [rows, D] of all rows since the origin
+    /// -> the other two thirds of the block's `dqkv` [rows, 3D].
+    ///
+    /// dK_k = sum_q ds_qk Q_q and dV_k = sum_q drop(w_qk) dout_q, over the queries that read k, in order.
+    fn backward_keys(
+        s: &Sparse<'_>,
+        qkv: &[f32],
+        weights: &[f32],
+        dout: &[f32],
+        dscores: &[f32],
+        dqkv: &mut [f32],
+    ) = keys_body
+}
+
 #[inline(always)]
-fn part(qkv: &[f32], row: usize, part: usize, d: usize) -> &[f32] {
-    &qkv[(3 * row + part) * d..][..d]
+fn keys_body<const FMA: bool>(
+    s: &Sparse<'_>,
+    qkv: &[f32],
+    weights: &[f32],
+    dout: &[f32],
+    dscores: &[f32],
+    dqkv: &mut [f32],
+) {
+    match (s.d / s.n_heads, s.n_heads) {
+        (32, 8) => keys_of::<FMA>(s, [32, 8], qkv, weights, dout, dscores, dqkv),
+        (d_head, n_heads) => keys_of::<FMA>(s, [d_head, n_heads], qkv, weights, dout, dscores, dqkv),
+    }
+}
+
+#[inline(always)]
+fn keys_of<const FMA: bool>(
+    s: &Sparse<'_>,
+    [d_head, n_heads]: [usize; 2],
+    qkv: &[f32],
+    weights: &[f32],
+    dout: &[f32],
+    dscores: &[f32],
+    dqkv: &mut [f32],
+) {
+    let (d, origin, readers) = (d_head * n_heads, s.lists.pair(s.origin), s.lists.readers());
+    for row in 0..s.rows {
+        let (dk, dv) = dqkv[row * 3 * d + d..][..2 * d].split_at_mut(d);
+        dk.fill(0.0);
+        dv.fill(0.0);
+        for reader in readers.of(s.first + row) {
+            let (query, at) = (reader.query as usize, (reader.pair as usize - origin) * n_heads);
+            let (w, ds) = (&weights[at..at + n_heads], &dscores[at..at + n_heads]);
+            add_scaled::<FMA>(dk, ds, s.part(qkv, query, 0, d), d_head, |ds| ds);
+            add_scaled::<FMA>(dv, w, &dout[(query - s.origin) * d..][..d], d_head, |w| kept(w, &s.site));
+        }
+    }
 }
 
 /// What dropout makes of a signed weight.

@@ -9,6 +9,7 @@ use rayon::prelude::{
 };
 
 use super::attend::Scratch;
+use super::large::{Large, Step};
 use super::pool::Buffer;
 use super::rows;
 use super::shared;
@@ -44,7 +45,7 @@ impl Cut {
     }
 
     /// The blocks of every group of a batch of so many graphs.
-    fn groups(self, batch: usize) -> Vec<Vec<Block>> {
+    pub(crate) fn groups(self, batch: usize) -> Vec<Vec<Block>> {
         let blocks = |start: usize| {
             let end = batch.min(start + self.group);
             let block = |first: usize| Block { first, graphs: self.block.min(end - first) };
@@ -54,8 +55,17 @@ impl Cut {
     }
 }
 
-/// What forward keeps: per group, per block, per sublayer.
-pub(crate) type Tape = Vec<Vec<Vec<Saved>>>;
+/// What forward keeps: per group, per block.
+pub(crate) type Tape = Vec<Vec<Kept>>;
+
+/// What forward keeps of a block, per sublayer.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    /// Of one that went through the stack in a piece.
+    Whole(Vec<Saved>),
+    /// Of a large graph.
+    Large(Vec<Step>),
+}
 
 /// The gradients of a stack.
 pub(crate) struct StackGrads {
@@ -115,7 +125,13 @@ impl<'a> Stack<'a> {
             for &block in group {
                 let at = block.first - group[0].first;
                 let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
-                let mut h = Buffer::copy_of(&x[block.first * x_width..][..block.graphs * x_width]);
+                let x = &x[block.first * x_width..][..block.graphs * x_width];
+                let y = &mut y[at * x_width..][..block.graphs * x_width];
+                if let Some(large) = Large::new(&self.frame, &self.sublayers, block) {
+                    tape.push(Kept::Large(large.forward(x, y, keep)));
+                    continue;
+                }
+                let mut h = Buffer::copy_of(x);
                 let mut kept = Vec::new();
                 for sublayer in &self.sublayers {
                     let (next, saved) = sublayer.forward(&self.frame, block, h, memory, &mut scratch);
@@ -124,8 +140,8 @@ impl<'a> Stack<'a> {
                         kept.push(saved);
                     }
                 }
-                y[at * x_width..][..h.len()].copy_from_slice(&h);
-                tape.push(kept);
+                y.copy_from_slice(&h);
+                tape.push(Kept::Whole(kept));
             }
             tape
         };
@@ -165,11 +181,21 @@ impl<'a> Stack<'a> {
                     let at = block.first - group[0].first;
                     let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
                     let dmemory = &mut dmemory[at * memory_width..][..block.graphs * memory_width];
-                    let mut dh = Buffer::copy_of(&dy[block.first * x_width..][..block.graphs * x_width]);
+                    let dy = &dy[block.first * x_width..][..block.graphs * x_width];
+                    let dx = &mut dx[at * x_width..][..block.graphs * x_width];
+                    let kept = match kept {
+                        Kept::Whole(kept) => kept,
+                        Kept::Large(steps) => {
+                            let large = Large::new(&self.frame, &self.sublayers, block);
+                            large.expect("large as in forward").backward(steps, dy, dx, &mut grads);
+                            continue;
+                        }
+                    };
+                    let mut dh = Buffer::copy_of(dy);
                     for ((sublayer, saved), grads) in self.sublayers.iter().zip(kept).zip(&mut grads).rev() {
                         dh = sublayer.backward(&self.frame, block, saved, dh, memory, dmemory, grads, &mut scratch);
                     }
-                    dx[at * x_width..][..dh.len()].copy_from_slice(&dh);
+                    dx.copy_from_slice(&dh);
                 }
                 grads
             })

@@ -65,6 +65,16 @@ pub(crate) struct Frame<'a> {
     pub(crate) memory_bias: Option<&'a [f32]>,
 }
 
+impl<'a> Frame<'a> {
+    /// The lists of keys, if rows are packed.
+    pub(super) fn lists(&self) -> Option<&'a Lists> {
+        match self.own {
+            Own::Lists(lists) => Some(lists),
+            Own::Bias(_) => None,
+        }
+    }
+}
+
 /// Who attends to whom in the self-attention.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Own<'a> {
@@ -93,16 +103,16 @@ pub(crate) struct Sublayer<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Saved {
     /// What the function was applied to: x, or LN(x) in pre-norm.
-    input: Buffer,
+    pub(super) input: Buffer,
     /// qkv, q, or the hidden units.
     first: Buffer,
     /// Keys and values of the memory.
     second: Buffer,
     weights: Buffer,
     /// The mixed values, before the output projection.
-    heads: Buffer,
-    xhat: Buffer,
-    rstd: Buffer,
+    pub(super) heads: Buffer,
+    pub(super) xhat: Buffer,
+    pub(super) rstd: Buffer,
 }
 
 impl<'a> Sublayer<'a> {
@@ -153,7 +163,7 @@ impl<'a> Sublayer<'a> {
         frame.dropout.site(self.layer * site::SITES_PER_LAYER + site)
     }
 
-    fn output_site(&self, frame: &Frame<'_>) -> Site {
+    pub(super) fn output_site(&self, frame: &Frame<'_>) -> Site {
         let site = match self.kind {
             Kind::SelfAttention => site::SELF_OUTPUT,
             Kind::CrossAttention => site::CROSS_OUTPUT,
@@ -184,10 +194,11 @@ impl<'a> Sublayer<'a> {
     }
 
     /// The attention along lists, if this sublayer is that.
-    fn sparse<'f>(&self, frame: &Frame<'f>, block: Block) -> Option<Sparse<'f>> {
+    pub(super) fn sparse<'f>(&self, frame: &Frame<'f>, block: Block) -> Option<Sparse<'f>> {
         match (self.kind, frame.own) {
             (Kind::SelfAttention, Own::Lists(lists)) => Some(Sparse {
                 lists,
+                origin: block.first,
                 first: block.first,
                 rows: block.graphs,
                 d: frame.d,
@@ -357,6 +368,11 @@ impl<'a> Sublayer<'a> {
         add_weight_grad(&mut grads[0], &saved.input, &dfirst, rows);
         rows::add_rows(&mut grads[1], &dfirst);
         input_grad(dx, into, &dfirst, &p[0], rows);
+    }
+
+    /// The parameters of any sublayer but cross-attention.
+    pub(super) fn six(&self) -> [&[f32]; 6] {
+        std::array::from_fn(|index| &*self.params[index])
     }
 
     fn output_params(&self) -> (&[f32], &[f32]) {

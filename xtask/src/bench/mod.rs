@@ -1,6 +1,7 @@
 //! `cargo xtask bench [NAME]`: our code and its peers on the same inputs, in turns, in one run.
 
 mod graph;
+mod growth;
 mod model;
 mod report;
 mod search;
@@ -14,8 +15,18 @@ use clap::ValueEnum;
 use crate::root::workspace_root;
 use crate::setup::{self, Policy};
 
+/// Below the help text: which bench answers which question.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench growth --rounds 1    what a tree of N nodes costs: one process per size, so that peak memory is its own
+  cargo xtask bench model                graphs per second against PyTorch (installed below target/, once)
+
+Every bench prints a table and replaces its rows in runs/bench.json. Times are the best of all rounds, because other
+programs only ever add to them; on a busy machine look at the CPU times.";
+
 /// Which bench.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The bench [default: all]
     #[arg(value_enum)]
@@ -33,6 +44,8 @@ pub struct Args {
 enum Bench {
     /// Canonical order and mask against pynauty and igraph
     Graph,
+    /// Time and memory per syntax tree of 8 to 30,000 nodes, and the exponents of their growth (no peer, no Python)
+    Growth,
     /// Training and encoding against PyTorch
     Model,
     /// The sparse Gaussian process against GPyTorch
@@ -47,6 +60,7 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
     for bench in benches {
         let (prefix, rows) = match bench {
             Bench::Graph => ("graph/", graph::run(&root, &environment, args.rounds)?),
+            Bench::Growth => ("growth/", growth::run(&environment, args.rounds)?),
             Bench::Model => ("model/", model::run(&root, &environment, args.rounds)?),
             Bench::Search => ("search/", search::run(&root, &environment, args.rounds, args.embeddings.as_deref())?),
         };

@@ -15,16 +15,26 @@ use crate::setup::Environment;
 struct Task {
     name: &'static str,
     batch: usize,
-    /// Options of the peer beyond task and batch.
-    peer: &'static [&'static str],
+    /// Options of both sides beyond task and batch: trees have half to all of so many nodes.
+    options: &'static [&'static str],
 }
 
-const TASKS: [Task; 4] = [
-    Task { name: "vae-na", batch: 32, peer: &[] },
-    Task { name: "vae-na", batch: 256, peer: &[] },
-    Task { name: "mlm101", batch: 1024, peer: &[] },
-    Task { name: "ast", batch: 16, peer: &["--nodes", "200"] },
+const TASKS: [Task; 5] = [
+    Task { name: "vae-na", batch: 32, options: &[] },
+    Task { name: "vae-na", batch: 256, options: &[] },
+    Task { name: "mlm101", batch: 1024, options: &[] },
+    Task { name: "ast", batch: 16, options: &["--nodes", "200"] },
+    Task { name: "ast", batch: 4, options: &["--nodes", "1000"] },
 ];
+
+impl Task {
+    /// What tells it from the others.
+    fn title(&self) -> String {
+        let options: String =
+            self.options.iter().map(|option| format!(" {}", option.trim_start_matches('-'))).collect();
+        format!("{}{options} batch {}", self.name, self.batch)
+    }
+}
 
 /// What is compared: our field, the peer's field, and the name of the row.
 const MEASURES: [(&str, &str, &str); 3] = [
@@ -49,19 +59,19 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Ro
     for task in &TASKS {
         let (mut own, mut peers) = (Vec::new(), Vec::new());
         for round in 1..=rounds {
-            eprintln!("bench: {} at batch {}, round {round} of {rounds}", task.name, task.batch);
+            eprintln!("bench: {}, round {round} of {rounds}", task.title());
             let mut command = program(&ours);
             command.args(["--task", task.name, "--batch", &task.batch.to_string()]);
-            own.push(last_json(&capture(&mut command)?)?);
+            own.push(last_json(&capture(command.args(task.options))?)?);
             for variant in VARIANTS {
                 let mut command = Command::new(venv.python());
                 command.arg(root.join("xtask/peers/torch_pace.py")).arg("--data").arg(&graphs);
                 command.args(["--task", task.name, "--batch", &task.batch.to_string(), "--seconds", "2"]);
-                peers.push(last_json(&capture(command.args(task.peer).args(variant))?)?);
+                peers.push(last_json(&capture(command.args(task.options).args(variant))?)?);
             }
         }
         for (ours, theirs, what) in MEASURES {
-            let name = format!("model/{} batch {}, {what}", task.name, task.batch);
+            let name = format!("model/{}, {what}", task.title());
             let peer = "torch_pace.py, best of eager and compiled, 1 and 2 threads";
             rows.push(Row::rates(&name, "graphs/s", best(&own, ours)?, peer, best(&peers, theirs)?));
         }

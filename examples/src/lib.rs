@@ -1,5 +1,9 @@
 //! What the example programs share: options, progress bars, the pipeline of the VAE tables, and reports.
 
+/// Of all programs here: Burn allocates a tensor per operation, and this gives the memory of the last step to the next.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod args;
 mod bo;
 mod methods;

@@ -1,11 +1,12 @@
 //! Training and encoding speed of whole models, as one JSON line; `cargo xtask bench model` runs it beside PyTorch, and
 //! `cargo xtask bench growth` on trees of many sizes.
 //!
-//! `cargo bench -p pace-model --bench model -- --task vae-na --batch 32 --seconds 3`
-//! `cargo bench -p pace-model --bench model -- --task encode-growth --nodes 30000`
+//! `cargo bench -p pace-train --bench model -- --task vae-na --batch 32 --seconds 3`
+//! `cargo bench -p pace-train --bench model -- --task encode-growth --nodes 30000`
 
 mod growth;
 mod tasks;
+mod trainer;
 mod trees;
 
 use std::time::{Duration, Instant};

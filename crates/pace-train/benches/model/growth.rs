@@ -3,14 +3,13 @@
 
 use std::time::Instant;
 
-use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::Device;
 use pace_model::GraphBatch;
 use pace_model::ast::{AstAttention, AstBatch};
-use pace_model::objective::Objective;
 use serde::Serialize;
 
 use super::Settings;
+use super::trainer::Trainer;
 use super::trees::{Forest, model};
 
 /// Nodes per step, at least: small trees share a step, or its fixed costs would be all there is to see.
@@ -53,16 +52,15 @@ pub fn encode(settings: &Settings) -> Grown {
 /// Forward, backward and Adam.
 pub fn train(settings: &Settings) -> Grown {
     let device = Device::flex().autodiff();
-    let (forest, mut model) = (forest(settings), model(N_POSITIONS, &device));
+    let (forest, model) = (forest(settings), model(N_POSITIONS, &device));
     let table = forest.labelled(*model.encoder().layout());
-    let mut optimiser = AdamConfig::new().with_epsilon(1e-8).init();
+    let mut trainer = Trainer::new(model);
     let rows: Vec<usize> = (0..forest.len()).collect();
     let mut step = 0;
     measure(settings, &forest, || {
         step += 1;
         let batch = table.batch(&rows, &device).train(step);
-        let grads = GradientsParams::from_grads(model.loss(&batch).total.backward(), &model);
-        model = optimiser.step(1e-4, model.clone(), grads);
+        trainer.step(&batch);
         batch
     })
 }

@@ -1,7 +1,6 @@
 //! The measured models: the same shapes, dropout and batch sizes as the PyTorch peer.
 
 use burn::module::Module;
-use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::Device;
 use pace_graph::dataset::na_line;
 use pace_graph::enumerate::{Enas, Nas101Space, Sampler};
@@ -14,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::trees::{self, Forest};
+use super::trainer::Trainer;
 use super::{Settings, steps_per_second};
 
 /// Graphs per second.
@@ -143,13 +143,13 @@ impl Source for Trees {
 /// Trains and encodes on batches of the source.
 fn measure<M: Objective<S::Batch>, S: Source>(
     settings: &Settings,
-    mut model: M,
+    model: M,
     source: &S,
     encode: impl Fn(&M, &S::Batch),
 ) -> Measured {
     let plain = Device::flex();
     let device = plain.clone().autodiff();
-    let mut optimiser = AdamConfig::new().with_epsilon(1e-8).init();
+    let mut trainer = Trainer::new(model);
     let mut step = 0;
     let encode_size = settings.encode_batch.min(source.len() - 1);
     let rows = |step: usize, size: usize| -> Vec<usize> {
@@ -157,12 +157,10 @@ fn measure<M: Objective<S::Batch>, S: Source>(
     };
     let train_sps = steps_per_second(settings, "train", || {
         let batch = S::train(source.batch(&rows(step, settings.batch), &device), step as u64);
-        let loss = model.loss(&batch).total;
-        let grads = GradientsParams::from_grads(loss.backward(), &model);
-        model = optimiser.step(1e-4, model.clone(), grads);
+        trainer.step(&batch);
         step += 1;
     });
-    let model = model.valid();
+    let model = trainer.into_model().valid();
     let batches: Vec<S::Batch> = (0..8).map(|step| source.batch(&rows(step, encode_size), &plain)).collect();
     let encode_sps = steps_per_second(settings, "encode", || {
         encode(&model, &batches[step % batches.len()]);

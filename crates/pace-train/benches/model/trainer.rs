@@ -1,0 +1,33 @@
+//! One training step: forward, backward and Adam, as in `pace_train::fit`.
+
+use burn::optim::{GradientsParams, ModuleOptimizer};
+use pace_model::objective::Objective;
+use pace_train::OptimiserConfig;
+
+const LR: f64 = 1e-4;
+
+/// A model in training.
+pub struct Trainer<M> {
+    /// Away only while the optimiser holds it, which writes into its memory if nobody else does.
+    model: Option<M>,
+    optimiser: ModuleOptimizer,
+}
+
+impl<M> Trainer<M> {
+    pub fn new(model: M) -> Self {
+        Self { model: Some(model), optimiser: OptimiserConfig::adam(LR).init() }
+    }
+
+    pub fn into_model(self) -> M {
+        self.model.expect("put back after every step")
+    }
+
+    pub fn step<B>(&mut self, batch: &B)
+    where
+        M: Objective<B>,
+    {
+        let model = self.model.take().expect("put back after every step");
+        let grads = GradientsParams::from_grads(model.loss(batch).total.backward(), &model);
+        self.model = Some(self.optimiser.step(LR, model, grads));
+    }
+}

@@ -28,7 +28,7 @@ pub(crate) fn add_scaled<const FMA: bool>(y: &mut [f32], w: &[f32], x: &[f32], d
 }
 
 /// Keeps the compiler from vectorising a loop over heads. The loop over a head's numbers is unrolled before it looks for
-/// vectors, and then it would do 8 heads side by side, with a gather per number: half the speed. Costs no instruction.
+/// vectors, and then it would do 8 heads side by side, with a gather per number. Costs no instruction.
 #[inline(always)]
 fn one_head_at_a_time() {
     black_box(());

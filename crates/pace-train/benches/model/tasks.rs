@@ -12,8 +12,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::trees::{self, Forest};
 use super::trainer::Trainer;
+use super::trees::{self, Forest};
 use super::{Settings, steps_per_second};
 
 /// Graphs per second.

@@ -12,7 +12,7 @@ use rayon::prelude::{
 };
 
 use super::attend::Scratch;
-use super::linear::{Into, add_weight_grad, input_grad, linear};
+use super::linear::{Into, add_weight_grad, input_grad, linear, linear_into};
 use super::pool::Buffer;
 use super::rows;
 use super::sparse::{self, Sparse};
@@ -165,7 +165,7 @@ impl<'a> Large<'a> {
                     Some(residual)
                 }
             };
-            qkv.copy_from_slice(&linear(&saved.input, rows, wqkv, bqkv));
+            linear_into(qkv, &saved.input, rows, wqkv, bqkv);
             (saved, residual)
         });
         let projected: Vec<_> = projected.collect();

@@ -100,6 +100,15 @@ pub(crate) fn linear_into(y: &mut [f32], x: &[f32], rows: usize, weight: &[f32],
     product([rows, d_in, d_out], y, d_out, Into::Add, Mat::new(x, d_in), Mat::new(weight, d_out), 1.0);
 }
 
+/// x W, for those who add the bias on their next way over the result. Shapes as in [`linear`].
+pub(crate) fn linear_unbiased(x: &[f32], rows: usize, weight: &[f32]) -> Buffer {
+    let d_in = x.len() / rows;
+    let d_out = weight.len() / d_in;
+    let mut y = Buffer::stale(rows * d_out);
+    product([rows, d_in, d_out], &mut y, d_out, Into::Replace, Mat::new(x, d_in), Mat::new(weight, d_out), 1.0);
+    y
+}
+
 /// The weight gradient of [`linear`], added up over blocks: dW += x^T dy.
 pub(crate) fn add_weight_grad(dw: &mut [f32], x: &[f32], dy: &[f32], rows: usize) {
     let (d_in, d_out) = (x.len() / rows, dy.len() / rows);

@@ -59,19 +59,37 @@ fn relu_dropped_body<const FMA: bool>(h: &mut [f32], site: Site, first: usize) {
             *h = h.max(0.0) * site.factor((first + index) as u32);
         }
     } else {
-        relu_body::<FMA>(h);
+        for h in h {
+            *h = h.max(0.0);
+        }
     }
 }
 
 multiversion! {
-    /// h = relu(h) in place.
-    fn relu(h: &mut [f32]) = relu_body
+    /// h = relu(h + bias) in place, row by row.
+    fn relu_biased(h: &mut [f32], bias: &[f32]) = relu_biased_body
 }
 
 #[inline(always)]
-fn relu_body<const FMA: bool>(h: &mut [f32]) {
-    for h in h {
-        *h = h.max(0.0);
+fn relu_biased_body<const FMA: bool>(h: &mut [f32], bias: &[f32]) {
+    for h in h.chunks_exact_mut(bias.len()) {
+        for (h, bias) in h.iter_mut().zip(bias) {
+            *h = (*h + bias).max(0.0);
+        }
+    }
+}
+
+multiversion! {
+    /// y += x + bias, row by row.
+    fn add_biased(y: &mut [f32], x: &[f32], bias: &[f32]) = add_biased_body
+}
+
+#[inline(always)]
+fn add_biased_body<const FMA: bool>(y: &mut [f32], x: &[f32], bias: &[f32]) {
+    for (y, x) in y.chunks_exact_mut(bias.len()).zip(x.chunks_exact(bias.len())) {
+        for ((y, x), bias) in y.iter_mut().zip(x).zip(bias) {
+            *y += x + bias;
+        }
     }
 }
 

@@ -10,7 +10,7 @@
 
 use super::attend::{Order, Rows};
 use super::lanes;
-use super::linear::{linear, linear_into};
+use super::linear::{linear_into, linear_unbiased};
 use super::pool::Buffer;
 use super::rows;
 use super::simd::multiversion;
@@ -72,9 +72,9 @@ pub(crate) fn forward(
         for (sublayer, cache) in sublayers.iter().zip(&mut caches) {
             h = around(frame, sublayer, h, |x| match sublayer.kind {
                 Kind::FeedForward => {
-                    let mut hidden = linear(x, rows.len(), &sublayer.params[0], &sublayer.params[1]);
-                    rows::relu(&mut hidden);
-                    linear(&hidden, rows.len(), &sublayer.params[2], &sublayer.params[3])
+                    let mut hidden = linear_unbiased(x, rows.len(), &sublayer.params[0]);
+                    rows::relu_biased(&mut hidden, &sublayer.params[1]);
+                    linear_unbiased(&hidden, rows.len(), &sublayer.params[2])
                 }
                 _ => attend(frame, sublayer, &classes, rows.clone(), x, cache),
             });
@@ -87,15 +87,15 @@ pub(crate) fn forward(
     Some(())
 }
 
-/// Residual and norm around the function of a sublayer.
+/// Residual and norm around the function of a sublayer; the bias of its last map, the fourth parameter, is added here.
 fn around(frame: &Frame<'_>, sublayer: &Sublayer<'_>, x: Buffer, f: impl FnOnce(&[f32]) -> Buffer) -> Buffer {
-    let (gamma, beta) = sublayer.norm_params();
+    let ((gamma, beta), bias) = (sublayer.norm_params(), &sublayer.params[3]);
     let mut rstd = Buffer::stale(x.len() / frame.d);
     let mut normed = Buffer::stale(x.len());
     match frame.norm {
         NormPlacement::Post => {
             let mut sum = f(&x);
-            rows::add(&mut sum, &x);
+            rows::add_biased(&mut sum, &x, bias);
             rows::norm(&mut sum, &mut normed, &mut rstd, gamma, beta, frame.epsilon);
             normed
         }
@@ -103,13 +103,14 @@ fn around(frame: &Frame<'_>, sublayer: &Sublayer<'_>, x: Buffer, f: impl FnOnce(
             let mut xhat = Buffer::copy_of(&x);
             rows::norm(&mut xhat, &mut normed, &mut rstd, gamma, beta, frame.epsilon);
             let mut sum = f(&normed);
-            rows::add(&mut sum, &x);
+            rows::add_biased(&mut sum, &x, bias);
             sum
         }
     }
 }
 
-/// Self-attention of some distinct rows, x [rows, D] -> [rows, D]; their packed projection goes into the cache [distinct, 3D].
+/// Self-attention of some distinct rows, x [rows, D] -> [rows, D] without the last bias; their packed projection goes
+/// into the cache [distinct, 3D].
 fn attend(
     frame: &Frame<'_>,
     sublayer: &Sublayer<'_>,
@@ -124,7 +125,7 @@ fn attend(
     let scale = 1.0 / ((d / frame.n_heads) as f32).sqrt();
     let n_heads = frame.n_heads;
     attend_lists(&Attention { classes, first: rows.start, d, n_heads, scale }, cache, &mut heads);
-    linear(&heads, rows.len(), &params[2], &params[3])
+    linear_unbiased(&heads, rows.len(), &params[2])
 }
 
 /// Sizes and lists of [`attend_lists`].

@@ -1,0 +1,63 @@
+//! Inference that computes equal pasts once, against the plain twin that computes everything.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use pace_model::kernel::{self, plain};
+use proptest::prelude::{ProptestConfig, any, proptest};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::kernel_case::{Case, Outcome};
+
+/// Rows drawn from `kinds` different ones, and masks that look back (or, with `ahead`, now and then forward).
+fn inputs(case: &Case, kinds: usize, ahead: bool, device: &Device) -> (Tensor<2>, Tensor<3>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(case.seed);
+    let rows: Vec<Vec<f32>> = (0..kinds).map(|_| (0..case.d).map(|_| rng.random_range(-2.0..2.0)).collect()).collect();
+    let x: Vec<f32> = (0..case.batch * case.n).flat_map(|_| rows[rng.random_range(0..kinds)].clone()).collect();
+    let mut bias = Vec::with_capacity(case.batch * case.n * case.n);
+    for position in (0..case.batch).flat_map(|_| 0..case.n) {
+        for key in 0..case.n {
+            let allowed =
+                key == position || (key < position && rng.random()) || (ahead && rng.random_range(0..20) == 0);
+            bias.push(if allowed { 0.0 } else { f32::NEG_INFINITY });
+        }
+    }
+    let x = Tensor::from_data(TensorData::new(x, [case.batch * case.n, case.d]), device);
+    (x, Tensor::from_data(TensorData::new(bias, [case.batch, case.n, case.n]), device))
+}
+
+fn compare(case: &Case, kinds: usize, ahead: bool) {
+    let case = Case { p: 0.0, ..*case };
+    let run = |fused: bool| {
+        let mut draw = case.draw();
+        draw.device = Device::flex();
+        let params = draw.encoder_params(&case);
+        let (x, bias) = inputs(&case, kinds, ahead, &draw.device);
+        let f = if fused { kernel::encoder } else { plain::encoder };
+        let y = f(x, bias, params, &case.config());
+        Outcome(vec![("output".to_owned(), y.into_data().try_to_vec::<f32>().unwrap())])
+    };
+    run(true).assert_close(&run(false));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn equal_pasts(case in Case::any(), kinds in 1_usize..5) {
+        compare(&case, kinds, false);
+    }
+
+    #[test]
+    fn masks_that_look_ahead_take_the_other_path(case in Case::any(), kinds in 1_usize..5, seed in any::<u64>()) {
+        compare(&Case { seed, ..case }, kinds, true);
+    }
+}
+
+/// Several groups of several blocks, and hardly two rows alike.
+#[test]
+fn large_batches() {
+    let case =
+        Case { batch: 400, n: 9, m: 1, n_heads: 8, d: 64, hidden: 64, layers: 3, seed: 3, p: 0.0, pre_norm: false };
+    compare(&case, 6, false);
+    compare(&case, 5000, false);
+}

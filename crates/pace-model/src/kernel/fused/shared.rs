@@ -22,7 +22,7 @@ use crate::kernel::params::NormPlacement;
 const BLOCK_ROWS: usize = 256;
 
 /// Rows per group: groups are what threads share out, and a larger one shares more.
-const GROUP_ROWS: usize = 1024;
+const GROUP_ROWS: usize = 2048;
 
 /// The groups of a batch of so many graphs of `n` rows. Shapes alone decide.
 pub(crate) fn groups(batch: usize, n: usize) -> Vec<Block> {

@@ -10,8 +10,8 @@ use std::io::Read;
 use anyhow::{Result, ensure};
 use clap::Parser;
 use pace_examples::{
-    Found, MlmArgs, MlmData, MlmPlan, Preset, Report, RunArgs, SearchPlan, dngo_methods, pretrain_and_embed,
-    report_searches, rows_bar, rows_seen, search_all,
+    DngoPlan, Found, MlmArgs, MlmData, MlmPlan, Preset, ReachArg, Report, RunArgs, SearchPlan, dngo_methods,
+    pretrain_and_embed, report_searches, rows_bar, rows_seen, search_all,
 };
 use pace_graph::dataset::{DartsPairs, DataDir};
 use pace_graph::enumerate::{Darts, Sampler};
@@ -69,7 +69,9 @@ fn plan(args: &Args) -> Plan {
         Preset::Best | Preset::Paper => MlmPlan { model: MlmConfig::paper(), fit },
         Preset::AsPublished => MlmPlan { model: MlmConfig::as_published(Task::Nas301), fit: FitConfig::mlm() },
     };
-    let methods = dngo_methods(&args.mlm, Task::Nas301);
+    // Of 100,000 cells of the DARTS space hardly any are one edit apart.
+    let dngo = DngoPlan { epochs: 200, reach: ReachArg::Space };
+    let methods = dngo_methods(&args.mlm, Task::Nas301, dngo);
     let search = SearchPlan { methods, budget: 100, batch: 5, seeds: 10 };
     let mut plan = Plan { n_cells: 100_000, mlm, search };
     if args.run.smoke {

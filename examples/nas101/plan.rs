@@ -1,6 +1,6 @@
 //! How much work each stage does.
 
-use pace_examples::{MlmArgs, MlmPlan, Preset, RunArgs, SearchPlan, dngo_methods};
+use pace_examples::{DngoPlan, MlmArgs, MlmPlan, Preset, ReachArg, RunArgs, SearchPlan, dngo_methods};
 use pace_model::encoder::Task;
 use pace_model::objective::MlmConfig;
 use pace_train::{FitConfig, OptimiserConfig, Schedule};
@@ -10,6 +10,10 @@ use serde::Serialize;
 pub const PAIRS_PER_CELL: usize = 2;
 /// ... that have at most so many parameters less.
 pub const PAIR_WINDOW: f64 = 2_000_000.0;
+
+/// Chosen by searches with seeds 101 to 140, none of which is reported. Of 0, 10, 25, 50, 100 and 200 steps 25 to 100 did
+/// well: untrained the network knows too little, and with 200 it has learnt its hundred rows by heart.
+const DNGO: DngoPlan = DngoPlan { epochs: 25, reach: ReachArg::Edits };
 
 /// How much of the space each stage takes.
 #[derive(Clone, Debug, Serialize)]
@@ -50,7 +54,7 @@ pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Plan {
         check_hashes: true,
         pool_every: 1,
         mlm: model,
-        search: SearchPlan { methods: dngo_methods(mlm, Task::Nas101), budget: 150, batch: 5, seeds: 20 },
+        search: SearchPlan { methods: dngo_methods(mlm, Task::Nas101, DNGO), budget: 150, batch: 5, seeds: 60 },
     };
     if run.smoke {
         (plan.renumber_every, plan.check_hashes, plan.pool_every) = (50, false, 40);

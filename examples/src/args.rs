@@ -133,6 +133,15 @@ pub enum Protocol {
     Published,
 }
 
+/// What DNGO chooses among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ReachArg {
+    /// Graphs one edit away from the best so far, and random ones
+    Edits,
+    /// All graphs
+    Space,
+}
+
 /// The options of the programs that pre-train by masked language modelling and then search.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MlmArgs {
@@ -160,7 +169,11 @@ pub struct MlmArgs {
     /// What of the node vectors is searched: that of the output node (the paper), or the mean of all
     #[arg(long, value_enum)]
     pub readout: Option<ReadoutArg>,
-    /// Of how many nearest neighbours DNGO-LS asks for the most promising; the paper asks for the nearest, 1
+    /// What DNGO chooses among; the authors' protocol always has all graphs [default: edits for nas101, space for nas301]
+    #[arg(long, value_enum)]
+    pub reach: Option<ReachArg>,
+    /// Of how many nearest neighbours DNGO-LS asks for the most promising; the paper asks for the nearest, 1; with
+    /// `--reach edits` it chooses among the graphs one edit away instead
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub neighbourhood: u32,
     /// Networks whose beliefs DNGO averages

@@ -18,9 +18,9 @@ mod vae_plan;
 mod vae_program;
 mod vae_report;
 
-pub use args::{MlmArgs, Preset, Protocol, ReadoutArg, RunArgs, TrainArgs, VaeArgs};
+pub use args::{MlmArgs, Preset, Protocol, ReachArg, ReadoutArg, RunArgs, TrainArgs, VaeArgs};
 pub use bo::{BoModel, BoOutcome, BoPlan, Judge, optimise};
-pub use methods::dngo_methods;
+pub use methods::{DngoPlan, dngo_methods};
 pub use mlm::{MlmData, MlmPlan, Vectors, pretrain_and_embed};
 pub use progress::{fit_bar, rows_bar, rows_seen, steps_bar};
 pub use report::{Bars, Line, Report, bar_chart, line_chart};

@@ -3,20 +3,34 @@
 use pace_model::encoder::Task;
 use pace_search::acquisition::{AcquisitionConfig, LogExpectedImprovement, PublishedEi};
 use pace_search::strategy::{
-    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Protocol as Loop, StrategyConfig, Warp,
+    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Protocol as Loop, Reach, StrategyConfig, Warp,
 };
 use pace_search::surrogate::{DngoConfig, Evidence, SurrogateConfig};
 
-use crate::args::{MlmArgs, Protocol};
+use crate::args::{MlmArgs, Protocol, ReachArg};
 use crate::searches::Method;
 
+/// What of our DNGO differs between the programs; the authors' has none of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DngoPlan {
+    /// Steps of Adam on all rows.
+    pub epochs: usize,
+    /// What a round chooses among, unless the user says otherwise.
+    pub reach: ReachArg,
+}
+
+/// A round looks one edit around so many of the best.
+const N_CENTRES: usize = 10;
+/// And at so many random graphs.
+const N_RANDOM: usize = 1000;
+
 /// DNGO without and with local search, random search, regularised evolution and local mutation search.
-pub fn dngo_methods(args: &MlmArgs, task: Task) -> Vec<Method> {
+pub fn dngo_methods(args: &MlmArgs, task: Task, plan: DngoPlan) -> Vec<Method> {
     let (protocol, ensemble) = (args.protocol, args.ensemble);
     let dngo = |local_search| {
         let (surrogate, acquisition) = match protocol {
             Protocol::Ours => (
-                DngoConfig { evidence: Evidence::Exact, epochs: 200, ..DngoConfig::default() },
+                DngoConfig { evidence: Evidence::Exact, epochs: plan.epochs, ..DngoConfig::default() },
                 AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 }),
             ),
             Protocol::Published => (DngoConfig::published(), AcquisitionConfig::PublishedEi(PublishedEi::default())),
@@ -32,6 +46,10 @@ pub fn dngo_methods(args: &MlmArgs, task: Task) -> Vec<Method> {
             local_search,
             protocol,
             warp: Warp::Ranks,
+            reach: match args.reach.unwrap_or(plan.reach) {
+                ReachArg::Edits => Reach::Edits { n_centres: N_CENTRES, n_random: N_RANDOM },
+                ReachArg::Space => Reach::Space,
+            },
             neighbourhood: args.neighbourhood as usize,
             ..config
         }))

@@ -1,11 +1,13 @@
 //! [`BayesianOptimisation`]: learn from what was answered, ask what promises most.
 
 use faer::Mat;
+use pace_graph::enumerate::Mutate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::belief::Belief;
 use super::phase::Phase;
+use super::reach::{Reach, choose, edited};
 use super::warp::Warp;
 use super::{Strategy, round_rng};
 use crate::Matrix;
@@ -49,6 +51,8 @@ pub struct BayesianOptimisationConfig {
     pub warp: Warp,
     /// What is chosen by.
     pub acquisition: AcquisitionConfig,
+    /// What is chosen among; published loops always look at the whole space.
+    pub reach: Reach,
     /// Spread batches out by imagining the outcomes of what is chosen already.
     pub fantasies: bool,
     /// DNGO-LS: each round also asks for untried neighbours of the best so far.
@@ -57,7 +61,8 @@ pub struct BayesianOptimisationConfig {
     pub n_neighbours: usize,
     /// Of how many, in turn.
     pub n_centres: usize,
-    /// The neighbour that the acquisition wants most among so many nearest ones; 1 is the paper's, the nearest of all.
+    /// The neighbour that the acquisition wants most among so many nearest ones; 1 is the paper's, the nearest of all. Under
+    /// [`Reach::Edits`] neighbours are the graphs one edit away, all of them.
     pub neighbourhood: usize,
     /// Ask `initial` random queries again after so many rounds without improvement.
     pub patience: Option<usize>,
@@ -73,6 +78,7 @@ impl BayesianOptimisationConfig {
             surrogate,
             warp: Warp::Standardise,
             acquisition,
+            reach: Reach::Space,
             fantasies: true,
             local_search: false,
             n_neighbours: 5,
@@ -97,6 +103,8 @@ pub struct BayesianOptimisation<'a> {
     config: BayesianOptimisationConfig,
     space: &'a dyn Embedded,
     seed: u64,
+    /// What [`Reach::Edits`] goes by.
+    edits: Option<&'a dyn Mutate>,
     /// Vectors [N, D] and scores from before the search.
     known: Option<(Matrix, Vec<f64>)>,
 }
@@ -112,7 +120,12 @@ impl<'a> BayesianOptimisation<'a> {
             let range = "a restart after every round learns nothing, so it is at least 1";
             return Err(Error::BadSetting { name: "patience", value: "0".to_owned(), range });
         }
-        Ok(BayesianOptimisation { config, space, seed, known: None })
+        Ok(BayesianOptimisation { config, space, seed, edits: None, known: None })
+    }
+
+    /// With the edits that [`Reach::Edits`] needs.
+    pub fn with_edits(self, edits: &'a dyn Mutate) -> BayesianOptimisation<'a> {
+        BayesianOptimisation { edits: Some(edits), ..self }
     }
 
     /// Also learns from scores that were known before, such as those of the graphs a VAE was trained on. They cost no
@@ -176,7 +189,16 @@ impl<'a> BayesianOptimisation<'a> {
                 belief.imagine(&row.iter().copied().collect::<Vec<f64>>());
             }
         }
-        let found = self.space.propose(n, taken, near.as_ref(), &mut belief, rng)?;
+        let found = match self.config.reach {
+            Reach::Edits { n_centres, n_random } if !published => {
+                let mut taken = taken.clone();
+                let centres = history.top(n_centres).into_iter().map(|(entry, _)| entry);
+                let mut near = self.edited(centres, &mut taken)?;
+                near.extend(self.space.sample(n_random, &taken, rng));
+                choose(n, near, self.space, &mut belief)?
+            }
+            _ => self.space.propose(n, taken, near.as_ref(), &mut belief, rng)?,
+        };
         if !found.is_empty() {
             return Ok((found, Some(belief)));
         }
@@ -186,12 +208,23 @@ impl<'a> BayesianOptimisation<'a> {
         Ok((drawn, Some(belief)))
     }
 
+    /// The untried graphs one edit away from some queries.
+    fn edited<'e>(
+        &self,
+        of: impl IntoIterator<Item = &'e Entry>,
+        taken: &mut Taken<'_>,
+    ) -> Result<Vec<Candidate>, Error> {
+        let missing = "mutations of the space";
+        let edits = self.edits.ok_or(Error::Unequipped { strategy: "bayes", missing })?;
+        Ok(edited(of.into_iter().map(|entry| &entry.candidate.dag), self.space, edits, taken))
+    }
+
     /// The vector of one query.
     fn vector(&self, candidate: &Candidate) -> Result<Vec<f64>, Error> {
         Ok(self.space.vectors(&[candidate])?.row(0).iter().copied().collect())
     }
 
-    /// Of the given queries in turn, the neighbour that is wanted most among its nearest untried ones.
+    /// Of the given queries in turn, the neighbour that is wanted most among its nearest untried ones, or those one edit away.
     fn neighbours(
         &self,
         of: &[(&Entry, f64)],
@@ -200,7 +233,10 @@ impl<'a> BayesianOptimisation<'a> {
     ) -> Result<Vec<Candidate>, Error> {
         let mut found: Vec<Candidate> = Vec::new();
         for (entry, _) in of.iter().cycle().take(self.config.n_neighbours) {
-            let mut near = self.space.nearest(&entry.candidate, self.config.neighbourhood, &taken)?;
+            let mut near = match self.config.reach {
+                Reach::Edits { .. } => self.edited([*entry], &mut taken.clone())?,
+                Reach::Space => self.space.nearest(&entry.candidate, self.config.neighbourhood, &taken)?,
+            };
             if near.is_empty() {
                 continue;
             }
@@ -214,7 +250,7 @@ impl<'a> BayesianOptimisation<'a> {
                 }
                 _ => 0,
             };
-            let next = near.swap_remove(best);
+            let next = Candidate { origin: Origin::Neighbour, ..near.swap_remove(best) };
             if let Some(belief) = &mut belief {
                 belief.imagine(&self.vector(&next)?);
             }

@@ -20,12 +20,14 @@ mod evolution;
 mod local;
 mod phase;
 mod random;
+mod reach;
 mod warp;
 
 pub use bayes::{BayesianOptimisation, BayesianOptimisationConfig, Protocol};
 pub use evolution::{Evolution, EvolutionConfig};
 pub use local::{LocalSearch, LocalSearchConfig};
 pub use random::RandomSearch;
+pub use reach::Reach;
 pub use warp::Warp;
 
 /// A way to search.
@@ -94,7 +96,11 @@ impl StrategyConfig {
             StrategyConfig::Bayes(config) => {
                 let missing = "a space with vectors";
                 let space = setting.embedded.ok_or(Error::Unequipped { strategy, missing })?;
-                Box::new(BayesianOptimisation::new((**config).clone(), space, seed)?)
+                let bayes = BayesianOptimisation::new((**config).clone(), space, seed)?;
+                Box::new(match config.reach {
+                    Reach::Edits { .. } => bayes.with_edits(mutate()?),
+                    Reach::Space => bayes,
+                })
             }
         })
     }

@@ -20,6 +20,7 @@ mod search_once;
 mod search_pool;
 mod search_published;
 mod search_quality;
+mod search_reach;
 mod search_resume;
 mod search_round_trip;
 mod search_sample;

@@ -7,7 +7,7 @@ use pace_search::acquisition::{AcquisitionConfig, ExpectedImprovement};
 use pace_search::oracle::{NaSurrogate, Oracle};
 use pace_search::space::{Listed, Open, Pool};
 use pace_search::strategy::{
-    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Setting, Strategy, StrategyConfig,
+    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Reach, Setting, Strategy, StrategyConfig,
 };
 use pace_search::surrogate::{SparseGpConfig, SurrogateConfig};
 use pace_search::{Error, Key};
@@ -95,6 +95,11 @@ pub fn strategies() -> Vec<StrategyConfig> {
             patience: Some(2),
             ..bayes()
         })),
+        StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig {
+            local_search: true,
+            reach: Reach::Edits { n_centres: 2, n_random: 3 },
+            ..bayes()
+        })),
     ]
 }
 
@@ -111,7 +116,7 @@ pub fn with_strategy<T>(
         StrategyConfig::Evolution(_) | StrategyConfig::Local(_) => {
             Setting { space: &open, embedded: None, mutate: Some(&Moves) }
         }
-        _ => Setting { space: &pool, embedded: Some(&pool), mutate: None },
+        _ => Setting { space: &pool, embedded: Some(&pool), mutate: Some(&Moves) },
     };
     act(&mut *config.init(setting, seed).unwrap())
 }

@@ -101,11 +101,10 @@ pub fn reproduce(
         let width = rows.first().map_or(1, Vec::len);
         Latents::new(rows.concat(), width)
     };
-    let raw = scores(run, "raw", &plan.gp, plan.baseline_gp_seeds, data, || Ok((raw(&data.train), raw(&data.test))))?;
-    let untrained = scores(run, "untrained", &plan.gp, plan.baseline_gp_seeds, data, || {
-        let model = plan.model.init(&data.spec, seed, &device);
-        Ok((latents(&model, &train, &device), latents(&model, &test, &device)))
-    })?;
+    let raw = scores(run, "raw", &plan.gp, plan.baseline_gp_seeds, data, (&raw(&data.train), &raw(&data.test)))?;
+    let model = plan.model.init(&data.spec, seed, &device);
+    let before = (&latents(&model, &train, &device), &latents(&model, &test, &device));
+    let untrained = scores(run, "untrained", &plan.gp, plan.baseline_gp_seeds, data, before)?;
 
     let mut outcome = VaeOutcome {
         raw,
@@ -127,7 +126,7 @@ pub fn reproduce(
             write_embeddings(run, index, &z_train, &z_test)?;
             anyhow::Ok((z_train, z_test))
         })?;
-        let both = || Ok((z_train.clone(), z_test.clone()));
+        let both = (&z_train, &z_test);
         let name = format!("gp-{seed}");
         let ours = scores(run, &name, &plan.gp, plan.gp_seeds, data, both)?;
         let name = format!("gp-published-{seed}");
@@ -231,34 +230,27 @@ fn write_embeddings(run: &Run, index: u64, train: &Latents, test: &Latents) -> R
     Ok(())
 }
 
-/// Fits a surrogate with each of `n_seeds` seeds; every fit is kept as it is done.
+/// Fits a surrogate with each of `n_seeds` seeds, in parallel; every fit is kept as it is done.
 fn scores(
     run: &mut Run,
     name: &str,
     gp: &Gp,
     n_seeds: usize,
     data: &VaeData,
-    vectors: impl Fn() -> Result<(Latents, Latents)>,
+    (train, test): (&Latents, &Latents),
 ) -> Result<Vec<Score>> {
-    let mut ready = None;
-    let mut scores = Vec::with_capacity(n_seeds);
-    for seed in 1..=n_seeds as u64 {
-        let one: Score = run.once(&format!("{name}-{seed}"), |_| {
-            let (train, test) = match &mut ready {
-                Some(ready) => ready,
-                none => none.insert(vectors()?),
-            };
-            let scored = Scored { train, train_scores: &data.train_scores, test, test_scores: &data.test_scores };
-            let bar = steps_bar(format!("{name}, fit {seed} of {n_seeds}"), 0);
-            let outcome = score(scored, gp, seed, &mut |progress| {
-                bar.set_length(progress.n_steps as u64);
-                bar.set_position(progress.step as u64);
-            });
-            bar.finish_and_clear();
-            outcome
-        })?;
-        scores.push(one);
-    }
+    let names: Vec<String> = (1..=n_seeds).map(|seed| format!("{name}-{seed}")).collect();
+    let bar = steps_bar(format!("{name}, {n_seeds} fits"), 0);
+    let scores: Vec<Score> = run.each(&names, |index| {
+        let scored = Scored { train, train_scores: &data.train_scores, test, test_scores: &data.test_scores };
+        let mut done = 0;
+        score(scored, gp, index as u64 + 1, &mut |progress| {
+            bar.set_length((progress.n_steps * n_seeds) as u64);
+            bar.inc((progress.step - done) as u64);
+            done = progress.step;
+        })
+    })?;
+    bar.finish_and_clear();
     if !scores.is_empty() {
         let column = |part: fn(&Score) -> f64| mean(&scores.iter().map(part).collect::<Vec<f64>>());
         println!("{name}: RMSE {:.4}, Pearson {:.4} ({n_seeds} fits)", column(|s| s.rmse), column(|s| s.pearson));

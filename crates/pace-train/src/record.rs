@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -113,6 +114,17 @@ struct Kept<T> {
     outcome: T,
 }
 
+impl<T: Serialize + DeserializeOwned> Kept<T> {
+    /// Nothing if there is none; a file of another version of the program does not parse and is made anew.
+    fn read(path: &Path) -> Option<Self> {
+        fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())
+    }
+
+    fn write(&self, path: &Path) -> Result<(), Error> {
+        write_whole(path, &serde_json::to_vec(self).expect("plain data"))
+    }
+}
+
 impl Run {
     /// Makes the folder and writes `config.json`, or goes on with the run that is there.
     ///
@@ -187,19 +199,59 @@ impl Run {
         T: Serialize + DeserializeOwned,
         E: From<Error>,
     {
-        let path = self.dir.join("stages").join(format!("{name}.json"));
-        // A file of another version of the program does not parse and is made anew.
-        if let Some(kept) = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Kept<T>>(&bytes).ok()) {
+        let path = self.stage_path(name)?;
+        if let Some(kept) = Kept::read(&path) {
             self.end_stage(name, kept.seconds, true)?;
             return Ok(kept.outcome);
         }
         let start = Instant::now();
         let outcome = work(self)?;
         let kept = Kept { seconds: start.elapsed().as_secs_f64(), outcome };
-        fs::create_dir_all(self.dir.join("stages")).map_err(Error::io("make", self.dir.join("stages")))?;
-        write_whole(&path, &serde_json::to_vec(&kept).expect("plain data"))?;
+        kept.write(&path)?;
         self.end_stage(name, kept.seconds, false)?;
         Ok(kept.outcome)
+    }
+
+    /// [`once`](Run::once) for stages that do not need each other: those that are not done run in parallel, and each is kept
+    /// as soon as it is done. `work` gets the place of a stage among `names`; the outcomes come in their order.
+    ///
+    /// The seconds of the stages add up to those that all took together.
+    ///
+    /// # Errors
+    /// One of the stages' own, or if a file cannot be written.
+    pub fn each<T, E>(&mut self, names: &[String], work: impl Fn(usize) -> Result<T, E> + Sync) -> Result<Vec<T>, E>
+    where
+        T: Serialize + DeserializeOwned + Send,
+        E: From<Error> + Send,
+    {
+        let paths = names.iter().map(|name| self.stage_path(name)).collect::<Result<Vec<_>, Error>>()?;
+        let all = Instant::now();
+        let stage = |(index, path): (usize, &PathBuf)| -> Result<(Kept<T>, bool), E> {
+            if let Some(kept) = Kept::read(path) {
+                return Ok((kept, true));
+            }
+            let start = Instant::now();
+            let outcome = work(index)?;
+            let kept = Kept { seconds: start.elapsed().as_secs_f64(), outcome };
+            kept.write(path)?;
+            Ok((kept, false))
+        };
+        let done = paths.par_iter().enumerate().map(stage).collect::<Result<Vec<_>, E>>()?;
+        let own: f64 = done.iter().filter(|(_, before)| !before).map(|(kept, _)| kept.seconds).sum();
+        let share = if own > 0.0 { all.elapsed().as_secs_f64() / own } else { 1.0 };
+        let mut outcomes = Vec::with_capacity(done.len());
+        for (name, (kept, before)) in names.iter().zip(done) {
+            self.end_stage(name, if before { kept.seconds } else { kept.seconds * share }, before)?;
+            outcomes.push(kept.outcome);
+        }
+        Ok(outcomes)
+    }
+
+    /// Where the outcome of a stage is kept.
+    fn stage_path(&self, name: &str) -> Result<PathBuf, Error> {
+        let dir = self.dir.join("stages");
+        fs::create_dir_all(&dir).map_err(Error::io("make", &dir))?;
+        Ok(dir.join(format!("{name}.json")))
     }
 
     /// Notes a stage that keeps its own clock, because processes before this one worked on it too.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 use pace_model::GraphBatch;
-use pace_model::ast::{AstAttention, AstBatch};
+use pace_model::ast::{AstAttention, AstBatch, AstLayout, AstTable};
 use serde::Serialize;
 
 use super::Settings;
@@ -30,16 +30,18 @@ pub struct Grown {
     seconds: f64,
     /// Of all threads, the mean of all steps; nothing where the system does not say.
     cpu_seconds: Option<f64>,
-    /// Of the process, in bytes; nothing where the system does not say.
+    /// What one tree adds to the memory of the process; nothing where the system does not say.
+    tree_bytes: Option<u64>,
+    /// Of the process from that tree on, in bytes; nothing where the system does not say.
     peak_bytes: Option<u64>,
 }
 
 /// From trees to the vectors of their roots: order, lists, tensors and encoder.
 pub fn encode(settings: &Settings) -> Grown {
     let device = Device::flex();
-    let (forest, model) = (forest(settings), model(N_POSITIONS, &device));
+    let model = model(N_POSITIONS, &device);
     let layout = *model.encoder().layout();
-    measure(settings, &forest, || {
+    measure(settings, layout, |forest, _| {
         let trees = 0..forest.len();
         let batch = forest.table(trees.clone(), layout).batch(&trees.collect::<Vec<_>>(), &device);
         // Reading the values makes sure that they are there.
@@ -49,44 +51,53 @@ pub fn encode(settings: &Settings) -> Grown {
     })
 }
 
-/// Forward, backward and Adam.
+/// Forward, backward and Adam, from a table at hand.
 pub fn train(settings: &Settings) -> Grown {
     let device = Device::flex().autodiff();
-    let (forest, model) = (forest(settings), model(N_POSITIONS, &device));
-    let table = forest.labelled(*model.encoder().layout());
+    let model = model(N_POSITIONS, &device);
+    let layout = *model.encoder().layout();
     let mut trainer = Trainer::new(model);
-    let rows: Vec<usize> = (0..forest.len()).collect();
-    let mut step = 0;
-    measure(settings, &forest, || {
-        step += 1;
-        let batch = table.batch(&rows, &device).train(step);
+    let mut seed = 0;
+    measure(settings, layout, |forest, table| {
+        seed += 1;
+        let batch = table.batch(&(0..forest.len()).collect::<Vec<_>>(), &device).train(seed);
         trainer.step(&batch);
         batch
     })
 }
 
-fn forest(settings: &Settings) -> Forest {
-    Forest::new(|_| settings.nodes, STEP_NODES.div_ceil(settings.nodes), settings.depth)
-}
-
-/// The fastest of some steps after a first that warms up.
-fn measure(settings: &Settings, forest: &Forest, mut step: impl FnMut() -> AstBatch) -> Grown {
-    let AstAttention::Sparse(lists) = step().attention else { panic!("trees are packed") };
+/// Takes steps on a few trees of 8 nodes, for what every step needs; on one tree of the size asked for, for its memory; and
+/// on as many as a step should have, for the time.
+fn measure(settings: &Settings, layout: AstLayout, mut step: impl FnMut(&Forest, &AstTable) -> AstBatch) -> Grown {
+    let forest = |nodes: usize, count: usize| {
+        let forest = Forest::new(|_| nodes, count, settings.depth);
+        let table = forest.labelled(layout);
+        (forest, table)
+    };
+    let (tiny, tiny_table) = forest(8, 4);
+    step(&tiny, &tiny_table);
+    let (one, one_table) = forest(settings.nodes, 1);
+    let before = forget_peak();
+    step(&one, &one_table);
+    let tree_bytes = before.zip(memory("VmHWM:")).map(|(before, peak)| peak.saturating_sub(before));
+    let (many, many_table) = forest(settings.nodes, STEP_NODES.div_ceil(settings.nodes));
+    let AstAttention::Sparse(lists) = step(&many, &many_table).attention else { panic!("trees are packed") };
     let (start, cpu, mut steps, mut fastest) = (Instant::now(), cpu_seconds(), 0, f64::INFINITY);
     while steps < 3 || start.elapsed().as_secs_f64() < settings.seconds {
         let begin = Instant::now();
-        step();
+        step(&many, &many_table);
         fastest = fastest.min(begin.elapsed().as_secs_f64());
         steps += 1;
     }
-    let graphs = forest.len() as f64;
+    let graphs = many.len() as f64;
     Grown {
         nodes: settings.nodes,
-        batch: forest.len(),
+        batch: many.len(),
         pairs: lists.n_pairs() as f64 / lists.n_rows() as f64,
         seconds: fastest / graphs,
         cpu_seconds: cpu.zip(cpu_seconds()).map(|(start, end)| (end - start) / f64::from(steps) / graphs),
-        peak_bytes: peak_bytes(),
+        tree_bytes,
+        peak_bytes: memory("VmHWM:"),
     }
 }
 
@@ -101,10 +112,16 @@ fn cpu_seconds() -> Option<f64> {
     Some(ticks.sum::<Option<f64>>()? / TICKS_PER_SECOND)
 }
 
-/// The most physical memory this process ever held; nothing where the system is not Linux.
-fn peak_bytes() -> Option<u64> {
+/// Memory of this process by its name in /proc, e.g. `VmHWM:`, the most it ever held; nothing where the system is not Linux.
+fn memory(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
+}
+
+/// Makes the most memory ever held that of now, and says how much that is; nothing where the system does not let us.
+fn forget_peak() -> Option<u64> {
+    std::fs::write("/proc/self/clear_refs", "5").ok()?;
+    memory("VmRSS:")
 }

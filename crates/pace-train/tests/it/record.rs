@@ -61,3 +61,27 @@ fn another_run_is_kept_out() {
     assert!(error.to_string().contains("\"epochs\": 3"), "{error}");
     assert!(dir.path().join("results.json").exists(), "nothing is lost");
 }
+
+#[test]
+fn parallel_stages_are_kept_one_by_one() {
+    let dir = tempdir().unwrap();
+    let names: Vec<String> = (0..4).map(|index| format!("gp-{index}")).collect();
+    let mut run = Run::start(dir.path(), id(3)).unwrap();
+    run.each(&names[..2], |index| Ok::<_, Error>(10 * index)).unwrap();
+    let stuck = |index: usize| if index == 2 { Err(Error::EmptyDataset) } else { Ok(10 * index) };
+    assert!(run.each(&names, stuck).is_err());
+    drop(run);
+    let mut run = Run::start(dir.path(), id(3)).unwrap();
+    let calls = std::sync::Mutex::new(Vec::new());
+    let outcomes: Vec<usize> = run
+        .each(&names, |index| {
+            calls.lock().unwrap().push(index);
+            Ok::<_, Error>(10 * index)
+        })
+        .unwrap();
+    assert_eq!(outcomes, [0, 10, 20, 30]);
+    let calls = calls.into_inner().unwrap();
+    assert!(calls.contains(&2) && !calls.contains(&0) && !calls.contains(&1), "{calls:?}");
+    run.finish().unwrap();
+    assert!(names.iter().all(|name| results(dir.path())["seconds"][name].is_number()));
+}

@@ -1,5 +1,7 @@
 //! Bayesian optimisation in the latent space of a VAE (Table 6 of the paper).
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use burn::tensor::Device;
 use faer::{Mat, MatRef};
@@ -14,7 +16,7 @@ use pace_search::oracle::Oracle;
 use pace_search::space::{Latent, LatentConfig, RoundTrip};
 use pace_search::strategy::{BayesianOptimisation, BayesianOptimisationConfig, RandomSearch, Strategy};
 use pace_search::surrogate::{SparseGpConfig, SurrogateConfig};
-use pace_search::{Curve, Header, Journal, Matrix};
+use pace_search::{Curve, Header, Journal, Matrix, Step};
 use pace_train::embed::embed_all;
 use pace_train::evaluate::{Latents, decode};
 use pace_train::record::{Metric, Run};
@@ -102,7 +104,10 @@ pub struct BoModel<'a> {
     pub scores: &'a [f64],
 }
 
-/// Searches the latent space by Bayesian optimisation and at random.
+/// A strategy from its seed.
+type Start<'s> = dyn Fn(u64) -> Result<Box<dyn Strategy + 's>> + Sync + 's;
+
+/// Searches the latent space by Bayesian optimisation and at random, the seeds in parallel.
 ///
 /// # Errors
 /// Those of the searches, or a file that cannot be written.
@@ -121,40 +126,38 @@ pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run)
     let scores: Vec<f64> = rows.iter().map(|&row| model.scores[row]).collect();
     let budget = plan.rounds * plan.batch;
     let start = scores.first().copied().unwrap_or(f64::NAN);
-    let mut outcome = BoOutcome { bo: Vec::new(), random: Vec::new(), start };
+    let surrogate = SurrogateConfig::SparseGp(plan.gp.clone());
+    let log_ei = AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 });
+    let config = BayesianOptimisationConfig {
+        initial: 0,
+        local_search: judge.edits.is_some(),
+        n_neighbours: plan.n_local,
+        n_centres: 1,
+        neighbourhood: usize::MAX,
+        ..BayesianOptimisationConfig::new(surrogate, log_ei)
+    };
+    let batch = plan.batch - if config.local_search { plan.n_local } else { 0 };
     let bar = steps_bar("optimise", (2 * plan.seeds * budget) as u64);
-    for seed in 1..=plan.seeds as u64 {
-        let surrogate = SurrogateConfig::SparseGp(plan.gp.clone());
-        let log_ei = AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 });
-        let config = BayesianOptimisationConfig {
-            initial: 0,
-            local_search: judge.edits.is_some(),
-            n_neighbours: plan.n_local,
-            n_centres: 1,
-            neighbourhood: usize::MAX,
-            ..BayesianOptimisationConfig::new(surrogate, log_ei)
+    let mut curves = |name: &str, strategy: &Start<'_>| {
+        let names: Vec<String> = (1..=plan.seeds).map(|seed| format!("{name}-{seed}")).collect();
+        let paths: Vec<PathBuf> = names.iter().map(|name| run.path(&format!("{name}.jsonl"))).collect();
+        let search = |index: usize| {
+            let seed = index as u64 + 1;
+            let header = Header::new(&names[index], seed, json!(config));
+            let mut journal = Journal::open(&paths[index], header)?;
+            let (mut strategy, step) = (strategy(seed)?, &mut |_: Step<'_>| bar.inc(1));
+            let search = pace_search::run(&mut *strategy, &*judge.oracle, &mut journal, budget, batch, step)?;
+            anyhow::Ok(search.best_so_far().values)
         };
-        let batch = plan.batch - if config.local_search { plan.n_local } else { 0 };
-        for (name, curves) in [("bo", &mut outcome.bo), ("bo-random", &mut outcome.random)] {
-            let name = format!("{name}-{seed}");
-            let values: Vec<f64> = run.once(&name, |run| {
-                let header = Header::new(&name, seed, json!(config));
-                let mut journal = Journal::open(&run.path(&format!("{name}.jsonl")), header)?;
-                let mut strategy: Box<dyn Strategy + '_> = match name.starts_with("bo-random") {
-                    true => Box::new(RandomSearch::new(&space, seed)),
-                    false => {
-                        let bo = BayesianOptimisation::new(config.clone(), &space, seed)?;
-                        Box::new(bo.with_known(known.clone(), scores.clone())?)
-                    }
-                };
-                let search =
-                    pace_search::run(&mut *strategy, &*judge.oracle, &mut journal, budget, batch, &mut |_| bar.inc(1));
-                anyhow::Ok(search?.best_so_far().values)
-            })?;
-            curves.push(Curve { values });
-        }
-        bar.set_position(2 * seed * budget as u64);
-    }
+        let found: Vec<Vec<f64>> = run.each(&names, search)?;
+        anyhow::Ok(found.into_iter().map(|values| Curve { values }).collect())
+    };
+    let by_model = |seed: u64| {
+        let bo = BayesianOptimisation::new(config.clone(), &space, seed)?;
+        anyhow::Ok(Box::new(bo.with_known(known.clone(), scores.clone())?) as Box<dyn Strategy + '_>)
+    };
+    let at_random = |seed: u64| anyhow::Ok(Box::new(RandomSearch::new(&space, seed)) as Box<dyn Strategy + '_>);
+    let outcome = BoOutcome { bo: curves("bo", &by_model)?, random: curves("bo-random", &at_random)?, start };
     bar.finish_and_clear();
     record(&outcome, judge, run);
     Ok(outcome)

@@ -45,8 +45,8 @@ pub use observations::Observations;
 pub use perceptron::PerceptronConfig;
 pub use table::{NAS101_BEST_TEST, Nas101Protocol, Scores, Table};
 
-/// What a search would pay for: the true score of a graph.
-pub trait Oracle {
+/// What a search would pay for: the true score of a graph. Searches of several seeds may ask at the same time.
+pub trait Oracle: Sync {
     /// One score per graph, in order; higher is better. The first graph outside the oracle's space is an error.
     fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error>;
 }

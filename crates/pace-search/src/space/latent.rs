@@ -17,12 +17,12 @@ use crate::error::Error;
 const MIN_REFILL: usize = 8;
 
 /// The way back from vectors to graphs. A closure of this shape will do.
-pub trait Decode {
+pub trait Decode: Sync {
     /// Several decodings of each row of x [N, D], drawn by `seed`; none where a draw is not a valid graph.
     fn decode(&self, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>>;
 }
 
-impl<F: Fn(MatRef<'_, f64>, u64) -> Vec<Vec<Option<Dag>>>> Decode for F {
+impl<F: Fn(MatRef<'_, f64>, u64) -> Vec<Vec<Option<Dag>>> + Sync> Decode for F {
     fn decode(&self, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>> {
         self(x, seed)
     }

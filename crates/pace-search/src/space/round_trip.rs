@@ -11,12 +11,12 @@ use crate::candidate::{Candidate, Origin};
 use crate::error::Error;
 
 /// From graphs to their vectors. A closure of this shape will do.
-pub trait Encode {
+pub trait Encode: Sync {
     /// The vectors of graphs, [dags, D].
     fn encode(&self, dags: &[Dag]) -> Matrix;
 }
 
-impl<F: Fn(&[Dag]) -> Matrix> Encode for F {
+impl<F: Fn(&[Dag]) -> Matrix + Sync> Encode for F {
     fn encode(&self, dags: &[Dag]) -> Matrix {
         self(dags)
     }

@@ -22,7 +22,7 @@ mod enas;
 mod nas101;
 
 /// Single steps within a search space.
-pub trait Mutate {
+pub trait Mutate: Sync {
     /// All graphs one edit away that belong to the space, each isomorphism class once and in canonical form, without that
     /// of `dag` itself. Isomorphic graphs have the same neighbours in the same order.
     ///

@@ -34,7 +34,7 @@ fn kendall_by_pairs(p: &[f64], a: &[f64]) -> f64 {
             n_a += s_a * s_a;
         }
     }
-    sum / (n_p * n_a as f64).sqrt()
+    sum / (n_p * n_a).sqrt()
 }
 
 proptest! {

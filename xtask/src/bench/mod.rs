@@ -19,6 +19,7 @@ use crate::setup::{self, Policy};
 const EXAMPLES: &str = "\
 Examples:
   cargo xtask bench growth --rounds 1    what a tree of N nodes costs: one process per size, so that peak memory is its own
+  cargo xtask bench model --task ast     only the trees
   cargo xtask bench model                graphs per second against PyTorch (installed below target/, once)
 
 Every bench prints a table and replaces its rows in runs/bench.json. Times are the best of all rounds, because other
@@ -34,6 +35,9 @@ pub struct Args {
     /// How often ours and the peer take turns; the best of each counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+    /// For `model`: only the tasks whose name starts so, e.g. "ast" or "vae-na batch 256"
+    #[arg(long, value_name = "NAME", default_value = "")]
+    task: String,
     /// For `search`: embeddings.safetensors of a finished run of NA [default: vectors like it, made from a seed]
     #[arg(long, value_name = "FILE")]
     embeddings: Option<PathBuf>,
@@ -59,13 +63,15 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
     let benches = args.name.as_ref().map_or(Bench::value_variants(), std::slice::from_ref);
     for bench in benches {
         let (prefix, rows) = match bench {
-            Bench::Graph => ("graph/", graph::run(&root, &environment, args.rounds)?),
-            Bench::Growth => ("growth/", growth::run(&environment, args.rounds)?),
-            Bench::Model => ("model/", model::run(&root, &environment, args.rounds)?),
-            Bench::Search => ("search/", search::run(&root, &environment, args.rounds, args.embeddings.as_deref())?),
+            Bench::Graph => ("graph/".to_owned(), graph::run(&root, &environment, args.rounds)?),
+            Bench::Growth => ("growth/".to_owned(), growth::run(&environment, args.rounds)?),
+            Bench::Model => (format!("model/{}", args.task), model::run(&root, &environment, args.rounds, &args.task)?),
+            Bench::Search => {
+                ("search/".to_owned(), search::run(&root, &environment, args.rounds, args.embeddings.as_deref())?)
+            }
         };
         print!("{}", report::table(&rows));
-        report::merge(&root.join("runs/bench.json"), prefix, &rows)?;
+        report::merge(&root.join("runs/bench.json"), &prefix, &rows)?;
     }
     Ok(())
 }

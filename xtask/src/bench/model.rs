@@ -47,8 +47,11 @@ const MEASURES: [(&str, &str, &str); 3] = [
 const VARIANTS: [&[&str]; 4] =
     [&["--threads", "1"], &["--threads", "2"], &["--threads", "1", "--compile"], &["--threads", "2", "--compile"]];
 
-/// Lets both sides take turns, task by task, and compares the best of each.
-pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Row>> {
+/// Lets both sides take turns, task by task, and compares the best of each; only those tasks whose title starts with `only`.
+pub fn run(root: &Path, environment: &Environment, rounds: u32, only: &str) -> Result<Vec<Row>> {
+    let tasks: Vec<&Task> = TASKS.iter().filter(|task| task.title().starts_with(only)).collect();
+    let names: Vec<String> = TASKS.iter().map(Task::title).collect();
+    anyhow::ensure!(!tasks.is_empty(), "no task starts with '{only}'; there are {}", names.join(", "));
     let folder = root.join("target/bench");
     let venv = torch::ensure(&folder)?;
     let graphs = folder.join("na.txt");
@@ -56,7 +59,7 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Ro
     let ours = build(environment, ["--bench", "model"])?;
     capture(program(&ours).arg("--dump-na").arg(&graphs))?;
     let mut rows = Vec::new();
-    for task in &TASKS {
+    for task in tasks {
         let (mut own, mut peers) = (Vec::new(), Vec::new());
         for round in 1..=rounds {
             eprintln!("bench: {}, round {round} of {rounds}", task.title());

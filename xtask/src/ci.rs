@@ -30,7 +30,8 @@ enum Step {
     Cuda,
     /// The tests of pace-model on the ndarray device, which uses no fused kernel
     Ndarray,
-    /// The tests of pace-model on a Vulkan device in software (Debian: mesa-vulkan-drivers); a long build
+    /// The tests of pace-model on a Vulkan device in software; a long build and slow tests. Wants Mesa 26 (Debian sid:
+    /// mesa-vulkan-drivers): the shader compilers of 22.3 and 25.0 crash
     Vulkan,
 }
 

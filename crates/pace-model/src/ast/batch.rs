@@ -23,8 +23,6 @@ pub struct AstBatch {
     pub positions: Tensor<1, Int>,
     /// Places of the parents, clipped; P for a node without one, [R].
     pub parents: Tensor<1, Int>,
-    /// Row of each root, [B].
-    pub roots: Tensor<1, Int>,
     /// Who attends to whom: every node to itself and its descendants (`MaskRule::AST`), so that the root sees all.
     pub attention: AstAttention,
     /// Numbers to be predicted, [B].
@@ -48,9 +46,8 @@ impl AstBatch {
     pub(super) fn new(trees: &[&[Node]], layout: &AstLayout, device: &Device) -> AstBatch {
         let lengths: Vec<usize> = trees.iter().map(|tree| tree.len()).collect();
         let longest = lengths.iter().copied().max().unwrap_or(0);
-        let (mut rows, mut roots) = (Rows::default(), Vec::with_capacity(trees.len()));
+        let mut rows = Rows::default();
         for tree in trees {
-            roots.push(rows.types.len() as i32);
             tree.iter().enumerate().for_each(|(place, node)| rows.push(place, node, layout));
             if layout.packing == Packing::Padded {
                 (tree.len()..longest).for_each(|_| rows.pad(layout));
@@ -67,7 +64,6 @@ impl AstBatch {
             depths: ints(rows.depths, [r], device),
             positions: ints(rows.positions, [r], device),
             parents: ints(rows.parents, [r], device),
-            roots: ints(roots, [lengths.len()], device),
             lengths,
             attention,
             targets: None,
@@ -87,6 +83,20 @@ impl AstBatch {
         let targets = targets.map(|targets| floats(targets, [b], device));
         let tokens = tokens.map(|tokens| ints(tokens, [b, n_positions], device));
         AstBatch { targets, tokens, ..self }
+    }
+
+    /// The row of each root, ascending.
+    pub fn roots(&self) -> Vec<u32> {
+        let mut end = 0;
+        let root = |&length: &usize| {
+            let root = end;
+            end += match &self.attention {
+                AstAttention::Dense(bias) => bias.dims()[1],
+                AstAttention::Sparse(_) => length,
+            } as u32;
+            root
+        };
+        self.lengths.iter().map(root).collect()
     }
 
     /// The same batch as a training pass: dropout from `seed`.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::GraphEncoder;
 use crate::ast::{AstAttention, AstBatch, AstLayout, Packing};
 use crate::init::Init;
-use crate::kernel;
+use crate::kernel::{self, BlockConfig, EncoderParams};
 use crate::layers::{AstEmbedding, BlocksConfig, EncoderBlock, Norm, NormPlacement};
 use crate::pass::Stream;
 
@@ -90,15 +90,32 @@ impl AstPace {
 
     /// The node vectors. Shapes: batch of R rows -> [R, D].
     pub fn nodes(&self, batch: &AstBatch) -> Tensor<2> {
+        self.blocks(batch, |x, layers, config| match &batch.attention {
+            AstAttention::Dense(bias) => kernel::encoder(x, bias.clone(), layers, config),
+            AstAttention::Sparse(lists) => kernel::sparse_encoder(x, lists, layers, config),
+        })
+    }
+
+    /// Some of them, ascending. Shapes: batch of R rows, S of them -> [S, D].
+    pub fn nodes_at(&self, batch: &AstBatch, rows: &[u32]) -> Tensor<2> {
+        self.blocks(batch, |x, layers, config| match &batch.attention {
+            AstAttention::Dense(bias) => kernel::encoder_rows(x, bias.clone(), rows, layers, config),
+            AstAttention::Sparse(lists) => kernel::sparse_encoder_rows(x, lists, rows, layers, config),
+        })
+    }
+
+    /// Embedding, blocks by `run`, and the last norm.
+    fn blocks(
+        &self,
+        batch: &AstBatch,
+        run: impl FnOnce(Tensor<2>, Vec<EncoderParams>, &BlockConfig) -> Tensor<2>,
+    ) -> Tensor<2> {
         let blocks = &self.config.blocks;
         let dropout = |stream| batch.pass.dropout(blocks.dropout, stream);
         let x = self.embedding.forward(batch, dropout(Stream::EncoderEmbedding));
         let layers = self.blocks.iter().map(EncoderBlock::params).collect();
         let config = blocks.kernel(dropout(Stream::EncoderBlocks));
-        let x = match &batch.attention {
-            AstAttention::Dense(bias) => kernel::encoder(x, bias.clone(), layers, &config),
-            AstAttention::Sparse(lists) => kernel::sparse_encoder(x, lists, layers, &config),
-        };
+        let x = run(x, layers, &config);
         match &self.norm {
             Some(norm) => norm.forward(x),
             None => x,
@@ -110,7 +127,7 @@ impl GraphEncoder for AstPace {
     type Batch = AstBatch;
 
     fn embed(&self, batch: &AstBatch) -> Tensor<2> {
-        self.nodes(batch).select(0, batch.roots.clone())
+        self.nodes_at(batch, &batch.roots())
     }
 
     fn d_embedding(&self) -> usize {

@@ -27,6 +27,11 @@ pub trait DagEncoder: Module + ModuleDisplay {
     /// Encodes a batch laid out by [`DagEncoder::layout`].
     fn encode(&self, batch: &DagBatch) -> Encoding;
 
+    /// The graph vectors alone, [B, G]: for encoders that can leave out what only node vectors need.
+    fn encode_graphs(&self, batch: &DagBatch) -> Tensor<2> {
+        self.encode(batch).graph
+    }
+
     /// How this encoder wants its graphs.
     fn layout(&self) -> &Layout;
 
@@ -61,7 +66,7 @@ impl<E: DagEncoder> GraphEncoder for E {
     type Batch = DagBatch;
 
     fn embed(&self, batch: &DagBatch) -> Tensor<2> {
-        self.encode(batch).graph
+        self.encode_graphs(batch)
     }
 
     fn d_embedding(&self) -> usize {

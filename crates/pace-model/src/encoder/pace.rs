@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{DagEncoder, Encoding};
 use crate::batch::DagBatch;
 use crate::init::Init;
-use crate::kernel;
+use crate::kernel::{self, BlockConfig, EncoderParams};
 use crate::layers::{
     BlocksConfig, EncoderBlock, Join, NodeEmbedding, NodeEmbeddingConfig, Norm, NormPlacement, OpEmbedding,
     PositionConfig, Readout,
@@ -205,13 +205,27 @@ impl Pace {
 
     /// The node vectors. Shapes: batch [B, N] -> [B*N, D].
     pub fn nodes(&self, batch: &DagBatch) -> Tensor<2> {
+        self.blocks(batch, kernel::encoder)
+    }
+
+    /// Some of them, ascending. Shapes: batch [B, N], R rows of B*N -> [R, D].
+    pub fn nodes_at(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
+        self.blocks(batch, |x, bias, layers, settings| kernel::encoder_rows(x, bias, rows, layers, settings))
+    }
+
+    /// Embedding, blocks by `run`, and the last norm.
+    fn blocks(
+        &self,
+        batch: &DagBatch,
+        run: impl FnOnce(Tensor<2>, Tensor<3>, Vec<EncoderParams>, &BlockConfig) -> Tensor<2>,
+    ) -> Tensor<2> {
         let [b, n] = batch.dims();
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
         let tokens = batch.tokens.clone().reshape([b * n]);
         let x = self.embedding.forward(tokens, batch.features.clone(), dropout(Stream::EncoderEmbedding));
         let layers = self.blocks.iter().map(EncoderBlock::params).collect();
         let settings = self.config.blocks.kernel(dropout(Stream::EncoderBlocks));
-        let x = kernel::encoder(x, batch.bias.clone(), layers, &settings);
+        let x = run(x, batch.bias.clone(), layers, &settings);
         match &self.norm {
             Some(norm) => norm.forward(x),
             None => x,
@@ -224,6 +238,13 @@ impl DagEncoder for Pace {
         let nodes = self.nodes(batch);
         let graph = self.config.readout.forward(nodes.clone(), self.layout.spec.n_ops(), batch);
         Encoding { graph, nodes }
+    }
+
+    fn encode_graphs(&self, batch: &DagBatch) -> Tensor<2> {
+        match self.config.readout.rows(batch) {
+            Some(rows) => self.nodes_at(batch, &rows),
+            None => self.encode(batch).graph,
+        }
     }
 
     fn layout(&self) -> &Layout {

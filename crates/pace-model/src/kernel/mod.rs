@@ -9,6 +9,7 @@
 //! - [`encoder_layer`], [`encoder`], [`decoder_layer`], [`decoder`]: whole blocks, and stacks of them, which keep the
 //!   activations of a few graphs in cache from the first block to the last;
 //! - [`sparse_attention`], [`sparse_encoder`]: the same on packed rows, along lists of keys instead of under a mask;
+//! - [`encoder_rows`], [`sparse_encoder_rows`]: stacks of which only some rows are wanted;
 //! - [`graph_nll`]: the classifiers of a decoder and the likelihood of graphs under them;
 //! - [`adam`]: the optimiser's update of a parameter;
 //! - [`plain`]: the twin of each, by which it is defined and tested.
@@ -33,6 +34,7 @@ mod ops;
 mod pairs;
 mod params;
 pub mod plain;
+mod read;
 
 use burn::tensor::Tensor;
 
@@ -44,6 +46,7 @@ pub use ops::{
     sparse_encoder,
 };
 pub use pairs::PairLists;
+pub use read::{encoder_rows, sparse_encoder_rows};
 pub use params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams,

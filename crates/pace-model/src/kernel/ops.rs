@@ -285,7 +285,7 @@ fn push_norm(norm: NormParams, inputs: &mut Vec<Input>) {
 }
 
 #[cfg(feature = "flex")]
-fn push_self(p: SelfAttentionParams, norm: NormParams, inputs: &mut Vec<Input>) {
+pub(super) fn push_self(p: SelfAttentionParams, norm: NormParams, inputs: &mut Vec<Input>) {
     inputs.extend([Input::new(p.wqkv), Input::new(p.bqkv), Input::new(p.wo), Input::new(p.bo)]);
     push_norm(norm, inputs);
 }
@@ -298,14 +298,14 @@ fn push_cross(p: CrossAttentionParams, norm: NormParams, inputs: &mut Vec<Input>
 }
 
 #[cfg(feature = "flex")]
-fn push_feed_forward(p: FeedForwardParams, norm: NormParams, inputs: &mut Vec<Input>) {
+pub(super) fn push_feed_forward(p: FeedForwardParams, norm: NormParams, inputs: &mut Vec<Input>) {
     inputs.extend([Input::new(p.w1), Input::new(p.b1), Input::new(p.w2), Input::new(p.b2)]);
     push_norm(norm, inputs);
 }
 
 /// Whether a bias is part of a graph: the fused path treats biases as constants and would lose its gradient.
 #[cfg(feature = "flex")]
-fn needs_grad(bias: Option<&Tensor<3>>) -> bool {
+pub(super) fn needs_grad(bias: Option<&Tensor<3>>) -> bool {
     bias.is_some_and(Tensor::is_tracked)
 }
 
@@ -345,7 +345,7 @@ fn check_self(p: &SelfAttentionParams, d: usize) {
     check_map(&p.wo, &p.bo, [d, d], "wo");
 }
 
-fn check_encoder(layers: &[EncoderParams], d: usize) {
+pub(super) fn check_encoder(layers: &[EncoderParams], d: usize) {
     for params in layers {
         check_self(&params.attention, d);
         check_feed_forward(&params.feed_forward, d);

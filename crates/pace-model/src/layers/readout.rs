@@ -34,13 +34,21 @@ impl Readout {
         }
     }
 
+    /// The rows of [B*N, D] that are read, one per graph and ascending; none where it takes all of them.
+    pub fn rows(self, batch: &DagBatch) -> Option<Vec<u32>> {
+        let [b, n] = batch.dims();
+        let pick = |position: &dyn Fn(usize) -> usize| (0..b).map(|graph| (graph * n + position(graph)) as u32).collect();
+        match self {
+            Readout::Output => Some(pick(&|graph| batch.lengths[graph] - 1)),
+            Readout::Root => Some(pick(&|_| 0)),
+            Readout::LastPosition => Some(pick(&|_| n - 1)),
+            Readout::Concat | Readout::ByOp | Readout::Mean => None,
+        }
+    }
+
     /// Shapes: [B*N, D] -> [B, N*D], [B, T*D] or [B, D].
     pub fn forward(self, nodes: Tensor<2>, n_ops: usize, batch: &DagBatch) -> Tensor<2> {
         let ([b, n], [_, d]) = (batch.dims(), nodes.dims());
-        let pick = |nodes: Tensor<2>, position: &dyn Fn(usize) -> usize| {
-            let rows = (0..b).map(|graph| (graph * n + position(graph)) as i32).collect();
-            nodes.select(0, ints(rows, [b], &batch.device()))
-        };
         match self {
             Readout::Concat => nodes.reshape([b, n * d]),
             Readout::ByOp => {
@@ -57,9 +65,10 @@ impl Readout {
                 let member = floats(member, [b, n_ops, n], &batch.device());
                 member.matmul(nodes.reshape([b, n, d])).reshape([b, n_ops * d]) // [B, T, N] x [B, N, D]
             }
-            Readout::Output => pick(nodes, &|graph| batch.lengths[graph] - 1),
-            Readout::Root => pick(nodes, &|_| 0),
-            Readout::LastPosition => pick(nodes, &|_| n - 1),
+            Readout::Output | Readout::Root | Readout::LastPosition => {
+                let rows = self.rows(batch).expect("one row per graph").into_iter().map(|row| row as i32).collect();
+                nodes.select(0, ints(rows, [b], &batch.device()))
+            }
             Readout::Mean => {
                 let valid = batch.valid.clone().reshape([b, n, 1]);
                 let sum = (nodes.reshape([b, n, d]) * valid.clone()).sum_dim(1);

@@ -142,7 +142,7 @@ impl<E: DagEncoder> Mlm<E> {
 
     /// The embedding of each graph: the encoder's, of the uncorrupted graph, [B, G].
     pub fn embed(&self, batch: &DagBatch) -> Tensor<2> {
-        self.encoder.encode(batch).graph
+        self.encoder.encode_graphs(batch)
     }
 
     /// What this pass hides: drawn from the pass's seed in training, always the same in evaluation.

@@ -140,7 +140,7 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
 
     /// Mean and log-variance of the posterior. Shapes: batch [B, N] -> [B, Z], [B, Z].
     pub fn posterior(&self, batch: &DagBatch) -> (Tensor<2>, Tensor<2>) {
-        let graph = self.encoder.encode(batch).graph;
+        let graph = self.encoder.encode_graphs(batch);
         (self.mean(graph.clone()), by_blocks(&self.log_variance, graph))
     }
 
@@ -151,7 +151,7 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
 
     /// The embedding of each graph: the posterior mean, [B, Z].
     pub fn embed(&self, batch: &DagBatch) -> Tensor<2> {
-        self.mean(self.encoder.encode(batch).graph)
+        self.mean(self.encoder.encode_graphs(batch))
     }
 
     fn mean(&self, graph: Tensor<2>) -> Tensor<2> {

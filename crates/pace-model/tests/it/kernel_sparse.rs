@@ -9,7 +9,7 @@ use crate::kernel_case::{Case, Outcome};
 
 /// How the lists of a case come about.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Shape {
+pub enum Shape {
     /// Any keys in any order, without a place to cut; a third of the rows have none.
     Anywhere,
     /// Every row sees itself alone.
@@ -19,12 +19,12 @@ enum Shape {
 }
 
 impl Shape {
-    fn any() -> impl Strategy<Value = Self> {
+    pub fn any() -> impl Strategy<Value = Self> {
         proptest::sample::select(vec![Self::Anywhere, Self::Own, Self::Trees])
     }
 
     /// Lists over B*N rows or a few less.
-    fn keys(self, case: &Case) -> Vec<Vec<u32>> {
+    pub fn keys(self, case: &Case) -> Vec<Vec<u32>> {
         let mut rng = ChaCha8Rng::seed_from_u64(case.seed);
         let rows = (case.batch * case.n) as u32;
         match self {
@@ -62,7 +62,7 @@ fn subtrees(first: u32, end: u32, rng: &mut ChaCha8Rng, lists: &mut Vec<Vec<u32>
     }
 }
 
-fn pair_lists(keys: &[Vec<u32>], device: &burn::tensor::Device) -> PairLists {
+pub fn pair_lists(keys: &[Vec<u32>], device: &burn::tensor::Device) -> PairLists {
     let ends = keys.iter().scan(0, |end, keys| {
         *end += keys.len() as u32;
         Some(*end)
@@ -90,13 +90,13 @@ fn encode(case: &Case, shape: Shape, fused: bool) -> Outcome {
 }
 
 /// Enough rows for several groups and blocks, a head as wide as the one with loops of its own.
-fn large(layers: usize) -> Case {
+pub fn large(layers: usize) -> Case {
     let (batch, n, n_heads, d, hidden) = (12, 90, 2, 64, 24);
     Case { batch, n, m: 1, n_heads, d, hidden, layers, seed: 3, p: 0.2, pre_norm: false }
 }
 
 /// Trees that are cut into blocks of rows, and small ones between them.
-fn large_trees(layers: usize) -> Case {
+pub fn large_trees(layers: usize) -> Case {
     Case { batch: 4, n: 900, ..large(layers) }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! From the outside in: [`ops`] are the operations as Burn sees them and [`lift`] the seam to it; [`stack`] spreads a batch
 //! over threads, [`large`] a single graph that is larger than its share, and [`shared`] computes equal pasts once where only
-//! values are wanted; [`sublayer`] is the mathematics of a block; [`parts`] are attention and add-and-norm by themselves;
+//! values are wanted; [`sublayer`] is the mathematics of a block, [`reading`] that of a block of which few rows are read; [`parts`] are attention and add-and-norm by themselves;
 //! [`attend`] chooses between [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves
 //! single queries, both by [`pairwise`]; [`likelihood`] is the decoder's heads and their loss; [`adam`] is
 //! the optimiser; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their memory.
@@ -20,6 +20,8 @@ pub(super) mod ops;
 mod pairwise;
 pub(super) mod parts;
 mod pool;
+mod reading;
+pub(super) mod reads;
 mod rows;
 mod shared;
 mod simd;

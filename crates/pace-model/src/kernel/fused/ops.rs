@@ -8,12 +8,14 @@ use burn::tensor::Tensor;
 use super::lift::{Input, Op, Primitive, primitive, run, values};
 use super::parts::{AttentionShape, Normed, Packed, add_norm, add_norm_grad};
 use super::pool::Buffer;
+use super::reading::{self, Reading, Sites};
+use super::reads::Reads;
 use super::sparse::SparseShape;
 use super::stack::{Stack, Tape};
 use super::sublayer::{Frame, Kind, Own};
 use crate::kernel::dropout::Site;
 use crate::kernel::pairs::Lists;
-use crate::kernel::params::BlockConfig;
+use crate::kernel::params::{BlockConfig, site};
 
 /// Attention on packed projections; inputs qkv, or q and kv.
 #[derive(Clone, Debug)]
@@ -190,6 +192,49 @@ impl Op for StackOp {
         let grads = self.stack(inputs, memory, &params).backward(kept, memory, values(&dy));
         let memory = self.has_memory().then_some(grads.memory);
         let all = [grads.x].into_iter().chain(memory).chain(grads.params);
+        all.zip(inputs).map(|(grad, input)| primitive(grad, input.shape())).collect()
+    }
+}
+
+/// The last block of a stack at the rows that are read; inputs x, then the parameters of the block.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadOp {
+    pub(crate) reads: Arc<Reads>,
+    /// Number of the block.
+    pub(crate) layer: usize,
+    pub(crate) config: BlockConfig,
+}
+
+impl ReadOp {
+    fn reading<'a>(&'a self, inputs: &'a [Primitive]) -> Reading<'a> {
+        let place = |site: usize| self.config.dropout.site(self.layer * site::SITES_PER_LAYER + site);
+        Reading {
+            reads: &self.reads,
+            d: inputs[0].shape()[1],
+            n_heads: self.config.n_heads,
+            epsilon: self.config.epsilon as f32,
+            sites: Sites {
+                weights: place(site::SELF_WEIGHTS),
+                attention: place(site::SELF_OUTPUT),
+                hidden: place(site::HIDDEN),
+                feed_forward: place(site::FEED_FORWARD_OUTPUT),
+            },
+            params: std::array::from_fn(|param| values(&inputs[param + 1])),
+        }
+    }
+}
+
+impl Op for ReadOp {
+    type Kept = reading::Tape;
+
+    fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Self::Kept) {
+        let (y, tape) = self.reading(inputs).forward(values(&inputs[0]));
+        (primitive(y, [self.reads.rows.len(), inputs[0].shape()[1]]), tape)
+    }
+
+    fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
+        let (dx, grads) = self.reading(inputs).backward(kept, values(&inputs[0]), values(&dy));
+        let all = [dx].into_iter().chain(grads);
         all.zip(inputs).map(|(grad, input)| primitive(grad, input.shape())).collect()
     }
 }

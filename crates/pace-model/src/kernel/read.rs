@@ -1,0 +1,100 @@
+//! Stacks of encoder blocks of whose result only some rows are wanted, such as the roots of trees.
+
+#[cfg(feature = "flex")]
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+
+#[cfg(feature = "flex")]
+use super::fused::{
+    lift::{self, Input, values},
+    ops::ReadOp,
+    reads::Reads,
+};
+use super::ops::{encoder, sparse_encoder};
+#[cfg(feature = "flex")]
+use super::ops::{check_encoder, needs_grad, push_feed_forward, push_self};
+use super::pairs::PairLists;
+use super::params::{BlockConfig, EncoderParams};
+#[cfg(feature = "flex")]
+use super::params::NormPlacement;
+use crate::batch::ints;
+
+/// The given rows of [`encoder`]'s result, for less: the last block is computed at these rows only.
+///
+/// # Shapes
+///
+/// - x: [B*N, D]; bias: [B, N, N]; rows: R of 0..B*N, ascending -> [R, D]
+///
+/// # Panics
+///
+/// If the shapes do not fit together, or the rows are not ascending.
+pub fn encoder_rows(
+    x: Tensor<2>,
+    bias: Tensor<3>,
+    rows: &[u32],
+    layers: Vec<EncoderParams>,
+    config: &BlockConfig,
+) -> Tensor<2> {
+    #[cfg(feature = "flex")]
+    if serves(&x, &layers, config) && !needs_grad(Some(&bias)) {
+        let [_, n, _] = bias.dims();
+        if let Some(reads) = Reads::of_bias(rows, values(&Input::constant(bias.clone())), n) {
+            return read(x, reads, layers, config, |x, layers| encoder(x, bias, layers, config));
+        }
+    }
+    select(encoder(x, bias, layers, config), rows)
+}
+
+/// The given rows of [`sparse_encoder`]'s result, for less: as [`encoder_rows`].
+///
+/// # Shapes
+///
+/// - x: [T, D], the rows of `lists`; rows: R of 0..T, ascending -> [R, D]
+///
+/// # Panics
+///
+/// If the shapes do not fit together, or the rows are not ascending.
+pub fn sparse_encoder_rows(
+    x: Tensor<2>,
+    lists: &PairLists,
+    rows: &[u32],
+    layers: Vec<EncoderParams>,
+    config: &BlockConfig,
+) -> Tensor<2> {
+    #[cfg(feature = "flex")]
+    if serves(&x, &layers, config) {
+        let reads = Reads::of_lists(rows, lists.host());
+        return read(x, reads, layers, config, |x, layers| sparse_encoder(x, lists, layers, config));
+    }
+    select(sparse_encoder(x, lists, layers, config), rows)
+}
+
+fn select(nodes: Tensor<2>, rows: &[u32]) -> Tensor<2> {
+    let device = nodes.device();
+    nodes.select(0, ints(rows.iter().map(|&row| row as i32).collect(), [rows.len()], &device))
+}
+
+#[cfg(feature = "flex")]
+fn serves(x: &Tensor<2>, layers: &[EncoderParams], config: &BlockConfig) -> bool {
+    lift::serves(x) && !layers.is_empty() && config.norm == NormPlacement::Post
+}
+
+/// All blocks but the last on all rows, the last at those that are read.
+#[cfg(feature = "flex")]
+fn read(
+    x: Tensor<2>,
+    reads: Reads,
+    mut layers: Vec<EncoderParams>,
+    config: &BlockConfig,
+    blocks: impl FnOnce(Tensor<2>, Vec<EncoderParams>) -> Tensor<2>,
+) -> Tensor<2> {
+    let [_, d] = x.dims();
+    check_encoder(&layers, d);
+    let last = layers.pop().expect("at least one block");
+    let op = ReadOp { reads: Arc::new(reads), layer: layers.len(), config: *config };
+    let mut inputs = vec![Input::new(blocks(x, layers))];
+    push_self(last.attention, last.norm_attention, &mut inputs);
+    push_feed_forward(last.feed_forward, last.norm_feed_forward, &mut inputs);
+    lift::run::<13, _>(op, inputs)
+}

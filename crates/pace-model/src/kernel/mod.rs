@@ -10,6 +10,7 @@
 //!   activations of a few graphs in cache from the first block to the last;
 //! - [`sparse_attention`], [`sparse_encoder`]: the same on packed rows, along lists of keys instead of under a mask;
 //! - [`encoder_rows`], [`sparse_encoder_rows`]: stacks of which only some rows are wanted;
+//! - [`node_embedding`]: operation and position of a node, what the first block reads;
 //! - [`graph_nll`]: the classifiers of a decoder and the likelihood of graphs under them;
 //! - [`adam`]: the optimiser's update of a parameter;
 //! - [`plain`]: the twin of each, by which it is defined and tested.
@@ -27,6 +28,7 @@
 
 mod adam;
 mod dropout;
+mod embedding;
 #[cfg(feature = "flex")]
 mod fused;
 mod likelihood;
@@ -40,6 +42,7 @@ use burn::tensor::Tensor;
 
 pub use adam::{AdamStep, adam};
 pub use dropout::Dropout;
+pub use embedding::{EmbeddingParams, node_embedding};
 pub use likelihood::{HeadParams, Truth, graph_nll};
 pub use ops::{
     add_norm, attention, cross_attention, decoder, decoder_layer, encoder, encoder_layer, is_fused, sparse_attention,

@@ -3,11 +3,12 @@
 //! They serve each device the fused path does not (ndarray, vulkan, cuda), dtypes other than f32 and attention biases that
 //! need a gradient; and they are what the tests hold the fused path against.
 
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor};
 use burn::tensor::activation::{log_softmax, relu};
 
 use super::adam::AdamStep;
 use super::dropout::{Dropout, Site};
+use super::embedding::{self, EmbeddingParams};
 use super::likelihood::{HeadParams, Truth};
 use super::pairs::PairLists;
 use super::params::{
@@ -43,6 +44,20 @@ pub fn sparse_attention(qkv: Tensor<2>, lists: &PairLists, n_heads: usize, dropo
 /// Twin of [`super::add_norm`].
 pub fn add_norm(residual: Tensor<2>, x: Tensor<2>, norm: NormParams, epsilon: f64, dropout: Dropout) -> Tensor<2> {
     layer_norm(residual + drop(x, dropout.site(site::SELF_OUTPUT)), &norm, epsilon)
+}
+
+/// Twin of [`super::node_embedding`].
+pub fn node_embedding(
+    tokens: Tensor<1, Int>,
+    features: Tensor<2>,
+    params: EmbeddingParams,
+    sum: bool,
+    dropout: Dropout,
+) -> Tensor<2> {
+    let op = relu(params.weight.select(0, tokens) + params.bias.unsqueeze());
+    let hidden = drop(relu(features.matmul(params.first)), dropout.site(embedding::site::HIDDEN));
+    let position = drop(hidden.matmul(params.second), dropout.site(embedding::site::POSITION));
+    if sum { op + position } else { Tensor::cat(vec![op, position], 1) }
 }
 
 /// Twin of [`super::graph_nll`].

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::position::{Position, PositionConfig};
 use crate::init::Init;
-use crate::kernel::Dropout;
+use crate::kernel::{Dropout, EmbeddingParams, node_embedding};
 
 /// How an operation becomes a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +98,10 @@ impl NodeEmbedding {
 
     /// Embeds R nodes. Shapes: tokens [R], features [R, 2P] -> [R, D].
     pub fn forward(&self, tokens: Tensor<1, Int>, features: Tensor<2>, dropout: Dropout) -> Tensor<2> {
+        if let (Some(bias), Some([first, second])) = (&self.bias, self.position.dag2seq()) {
+            let params = EmbeddingParams { weight: self.weight.val(), bias: bias.val(), first, second };
+            return node_embedding(tokens, features, params, self.config.join == Join::Sum, dropout);
+        }
         let rows = self.weight.val().select(0, tokens);
         let op = match &self.bias {
             Some(bias) => relu(rows + bias.val().unsqueeze()),

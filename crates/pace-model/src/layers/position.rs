@@ -59,6 +59,14 @@ impl Position {
         Position { first, second, config, n_labels, d }
     }
 
+    /// The two maps of dag2seq; none where the encoding is another.
+    pub fn dag2seq(&self) -> Option<[Tensor<2>; 2]> {
+        match self.config {
+            PositionConfig::Dag2Seq => Some([self.first.as_ref()?.val(), self.second.as_ref()?.val()]),
+            _ => None,
+        }
+    }
+
     /// The encodings of R nodes from their features `[onehot ; sum]`; none where the model has none.
     ///
     /// Shapes: [R, 2P] -> [R, D].

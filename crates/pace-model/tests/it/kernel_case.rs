@@ -1,8 +1,8 @@
 //! Random cases for the kernels: sizes, masks and parameters, and the comparison of two ways to compute the same thing.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use pace_model::kernel::{
-    BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams, HeadParams,
+    BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams, EncoderParams, FeedForwardParams, HeadParams,
     NormParams, NormPlacement, SelfAttentionParams,
 };
 use proptest::prelude::{Strategy, any};
@@ -168,6 +168,26 @@ impl Draw {
             }
         };
         (0..case.layers).map(layer).collect()
+    }
+
+    /// Operations, features and parameters of an embedding of `case.m` operations and n labels.
+    pub fn embedding(&mut self, case: &Case) -> (Tensor<1, Int>, Tensor<2>, EmbeddingParams) {
+        let (rows, labels) = (case.batch * case.n, 2 * case.n);
+        let tokens: Vec<i32> = (0..rows).map(|_| (self.bits() % case.m as u64) as i32).collect();
+        let mut features = vec![0.0; rows * labels];
+        for (row, features) in features.chunks_exact_mut(labels).enumerate() {
+            features[row % case.n] = 1.0;
+            (0..row % 4).for_each(|_| features[case.n + (self.bits() % case.n as u64) as usize] += 1.0);
+        }
+        let weight = self.leaf("weight", [case.m, case.d], 1.0);
+        let params = EmbeddingParams {
+            weight,
+            bias: self.leaf("bias", [case.d], 0.3),
+            first: self.leaf("first", [labels, case.hidden], 1.0),
+            second: self.leaf("second", [case.hidden, case.d], 1.0),
+        };
+        let tokens = Tensor::from_data(TensorData::new(tokens, [rows]), (&self.device, DType::I32));
+        (tokens, Tensor::from_data(TensorData::new(features, [rows, labels]), &self.device), params)
     }
 
     /// Heads for `case.m` operations, every other time without biases in the node head.

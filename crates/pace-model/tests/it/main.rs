@@ -16,6 +16,8 @@ mod kernel_case;
 #[cfg(feature = "flex")]
 mod kernel_edge;
 #[cfg(feature = "flex")]
+mod kernel_embedding;
+#[cfg(feature = "flex")]
 mod kernel_read;
 #[cfg(feature = "flex")]
 mod kernel_shared;

@@ -4,12 +4,13 @@
 //! over threads, [`large`] a single graph that is larger than its share, and [`shared`] computes equal pasts once where only
 //! values are wanted; [`sublayer`] is the mathematics of a block, [`reading`] that of a block of which few rows are read; [`parts`] are attention and add-and-norm by themselves;
 //! [`attend`] chooses between [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves
-//! single queries, both by [`pairwise`]; [`likelihood`] is the decoder's heads and their loss; [`adam`] is
+//! single queries, both by [`pairwise`]; [`embedding`] is what comes before the blocks and [`likelihood`] the decoder's heads and their loss; [`adam`] is
 //! the optimiser; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their memory.
 
 pub(super) mod adam;
 mod attend;
 mod direct;
+pub(super) mod embedding;
 mod heads;
 mod lanes;
 mod large;

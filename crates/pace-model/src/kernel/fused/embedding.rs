@@ -1,0 +1,258 @@
+//! The node embedding: gathers where stock operations multiply by one-hot matrices.
+//!
+//! Features are almost all zero, so that the first map is a sum of a few of its rows; there are few operations, so that
+//! their vectors are a table. Where only values are wanted, equal positions, of which a batch has many, are computed once.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use burn::backend::TensorMetadata;
+use rayon::prelude::{
+    IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator, ParallelSlice, ParallelSliceMut,
+};
+
+use super::lift::{Op, Primitive, primitive, values};
+use super::linear::{Into, add_weight_grad, input_grad, linear_unbiased};
+use super::pool::Buffer;
+use super::rows;
+use super::simd::{fma, multiversion};
+use crate::kernel::dropout::Site;
+
+/// Rows per group, with and without a gradient: groups are what threads share out, each adds one copy of the weight
+/// gradients, and a larger one has more equal positions.
+const GROUP_ROWS: [usize; 2] = [144, 1024];
+
+/// See [`node_embedding`](crate::kernel::node_embedding); inputs weight, bias, first, second.
+#[derive(Clone, Debug)]
+pub(crate) struct EmbeddingOp {
+    pub(crate) tokens: Arc<[u32]>,
+    pub(crate) features: Primitive,
+    pub(crate) sum: bool,
+    pub(crate) hidden: Site,
+    pub(crate) position: Site,
+}
+
+/// The operation with its parameters and sizes at hand.
+struct Embedding<'a> {
+    op: &'a EmbeddingOp,
+    features: &'a [f32],
+    /// ReLU(weight + bias), [T, O].
+    table: Vec<f32>,
+    first: &'a [f32],
+    second: &'a [f32],
+    /// 2P.
+    n_features: usize,
+    d_op: usize,
+    d_position: usize,
+    d_hidden: usize,
+}
+
+/// Consecutive nodes.
+#[derive(Clone, Copy)]
+struct Group<'g> {
+    first: usize,
+    tokens: &'g [u32],
+    features: &'g [f32],
+}
+
+impl<'a> Embedding<'a> {
+    fn new(op: &'a EmbeddingOp, inputs: &'a [Primitive]) -> Self {
+        let [weight, bias, first, second] = [0, 1, 2, 3].map(|index| values(&inputs[index]));
+        let mut table = weight.to_vec();
+        rows::relu_biased(&mut table, bias);
+        let (d_op, n_features, d_hidden) = (bias.len(), inputs[2].shape()[0], inputs[2].shape()[1]);
+        let d_position = second.len() / d_hidden;
+        Self { op, features: values(&op.features), table, first, second, n_features, d_op, d_position, d_hidden }
+    }
+
+    fn width(&self) -> usize {
+        if self.op.sum { self.d_op } else { self.d_op + self.d_position }
+    }
+
+    /// Nodes per group: a fixed share of them, so that results do not depend on the number of threads.
+    fn group_rows(&self, keep: bool) -> usize {
+        let (rows, most) = (self.op.tokens.len(), GROUP_ROWS[usize::from(!keep)]);
+        // Even, or one thread of two ends alone.
+        let count = rows.div_ceil(most).next_multiple_of(2);
+        rows.div_ceil(count)
+    }
+
+    fn groups(&self, rows: usize) -> impl IndexedParallelIterator<Item = Group<'_>> {
+        let parts = self.op.tokens.par_chunks(rows).zip(self.features.par_chunks(rows * self.n_features));
+        parts.enumerate().map(move |(group, (tokens, features))| Group { first: group * rows, tokens, features })
+    }
+
+    /// y [rows, D] of a group; returns the hidden units, [rows, F], if they are to be kept.
+    fn forward(&self, group: Group<'_>, y: &mut [f32], keep: bool) -> Buffer {
+        if keep || self.op.hidden.is_on() {
+            let (hidden, position) = self.positions(group.first, group.features);
+            self.join(group, &position, |row| row, y);
+            return hidden;
+        }
+        let (distinct, class) = self.distinct(group.features);
+        let (_, position) = self.positions(0, &distinct);
+        self.join(group, &position, |row| class[row] as usize, y);
+        Buffer::default()
+    }
+
+    /// Hidden units and positions, dropout included, from features [rows, 2P]; `first` counts dropout.
+    fn positions(&self, first: usize, features: &[f32]) -> (Buffer, Buffer) {
+        let count = features.len() / self.n_features;
+        let mut hidden = Buffer::zeros(count * self.d_hidden);
+        gather(features, self.n_features, self.first, &mut hidden);
+        rows::relu_dropped(&mut hidden, self.op.hidden, first * self.d_hidden);
+        let position = linear_unbiased(&hidden, count, self.second);
+        if !self.op.position.is_on() {
+            return (hidden, position);
+        }
+        let mut dropped = Buffer::stale(position.len());
+        rows::dropped(&mut dropped, &position, self.op.position, first * self.d_position);
+        (hidden, dropped)
+    }
+
+    /// The distinct rows of the features, and which of them each row is.
+    fn distinct(&self, features: &[f32]) -> (Vec<f32>, Vec<u32>) {
+        let mut found: HashMap<&[u32], u32, Multiply> = HashMap::default();
+        let bits: Vec<u32> = features.iter().map(|feature| feature.to_bits()).collect();
+        let (mut distinct, mut class) = (Vec::new(), Vec::with_capacity(features.len() / self.n_features));
+        for (bits, row) in bits.chunks_exact(self.n_features).zip(features.chunks_exact(self.n_features)) {
+            let next = found.len() as u32;
+            class.push(match found.entry(bits) {
+                Entry::Occupied(entry) => *entry.get(),
+                Entry::Vacant(entry) => {
+                    distinct.extend_from_slice(row);
+                    *entry.insert(next)
+                }
+            });
+        }
+        (distinct, class)
+    }
+
+    /// Puts operation and position of every node together.
+    fn join(&self, group: Group<'_>, position: &[f32], class: impl Fn(usize) -> usize, y: &mut [f32]) {
+        let nodes = y.chunks_exact_mut(self.width()).zip(group.tokens);
+        for (row, (y, &token)) in nodes.enumerate() {
+            let position = &position[class(row) * self.d_position..][..self.d_position];
+            let op = &self.table[token as usize * self.d_op..][..self.d_op];
+            y[..self.d_op].copy_from_slice(op);
+            match self.op.sum {
+                true => y.iter_mut().zip(position).for_each(|(y, position)| *y += position),
+                false => y[self.d_op..].copy_from_slice(position),
+            }
+        }
+    }
+
+    /// The gradients of the parameters from those of a group's vectors, [rows, D].
+    fn backward(&self, group: Group<'_>, hidden: &[f32], dy: &[f32]) -> [Buffer; 4] {
+        let (count, d_op, width) = (group.tokens.len(), self.d_op, self.width());
+        let mut dweight = Buffer::zeros(self.table.len());
+        for (dy, &token) in dy.chunks_exact(width).zip(group.tokens) {
+            let op = token as usize * d_op..(token as usize + 1) * d_op;
+            let passed = dy.iter().zip(&self.table[op.clone()]);
+            let passed = passed.map(|(dy, value)| if *value > 0.0 { *dy } else { 0.0 });
+            dweight[op].iter_mut().zip(passed).for_each(|(total, passed)| *total += passed);
+        }
+        let mut dbias = Buffer::zeros(d_op);
+        rows::add_rows(&mut dbias, &dweight);
+
+        let mut dposition = Buffer::stale(count * self.d_position);
+        let offset = width - self.d_position;
+        for (row, (dposition, dy)) in
+            dposition.chunks_exact_mut(self.d_position).zip(dy.chunks_exact(width)).enumerate()
+        {
+            let index = (group.first + row) * self.d_position;
+            rows::dropped(dposition, &dy[offset..], self.op.position, index);
+        }
+        let (mut dfirst, mut dsecond) = (Buffer::zeros(self.first.len()), Buffer::zeros(self.second.len()));
+        add_weight_grad(&mut dsecond, hidden, &dposition, count);
+        let mut dhidden = Buffer::stale(hidden.len());
+        input_grad(&mut dhidden, Into::Replace, &dposition, self.second, count);
+        rows::relu_dropped_grad(&mut dhidden, hidden, self.op.hidden);
+        scatter(group.features, self.n_features, &dhidden, &mut dfirst);
+        [dweight, dbias, dfirst, dsecond]
+    }
+}
+
+impl Op for EmbeddingOp {
+    /// Hidden units by group.
+    type Kept = Vec<Buffer>;
+
+    fn forward(&self, inputs: &[Primitive], keep: bool) -> (Primitive, Self::Kept) {
+        let embedding = Embedding::new(self, inputs);
+        let (rows, width) = (embedding.group_rows(keep), embedding.width());
+        let mut y = vec![0.0; self.tokens.len() * width];
+        let parts = embedding.groups(rows).zip(y.par_chunks_mut(rows * width));
+        let hidden = parts.map(|(group, y)| embedding.forward(group, y, keep)).collect();
+        (primitive(y, [self.tokens.len(), width]), hidden)
+    }
+
+    fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
+        let embedding = Embedding::new(self, inputs);
+        let rows = embedding.group_rows(true);
+        let parts = embedding.groups(rows).zip(kept.par_iter()).zip(values(&dy).par_chunks(rows * embedding.width()));
+        let partial: Vec<[Buffer; 4]> =
+            parts.map(|((group, hidden), dy)| embedding.backward(group, hidden, dy)).collect();
+        let total = |(param, input): (usize, &Primitive)| {
+            let mut total = vec![0.0; partial[0][param].len()];
+            partial.iter().for_each(|grads| rows::add(&mut total, &grads[param]));
+            primitive(total, input.shape())
+        };
+        inputs.iter().enumerate().map(total).collect()
+    }
+}
+
+multiversion! {
+    /// `out` [rows, F] += features [rows, 2P] times `table` [2P, F].
+    fn gather(features: &[f32], n_features: usize, table: &[f32], out: &mut [f32]) = gather_body
+}
+
+#[inline(always)]
+fn gather_body<const FMA: bool>(features: &[f32], n_features: usize, table: &[f32], out: &mut [f32]) {
+    let width = table.len() / n_features;
+    for (features, out) in features.chunks_exact(n_features).zip(out.chunks_exact_mut(width)) {
+        for (feature, table) in features.iter().zip(table.chunks_exact(width)).filter(|(feature, _)| **feature != 0.0) {
+            for (out, value) in out.iter_mut().zip(table) {
+                *out = fma::<FMA>(*feature, *value, *out);
+            }
+        }
+    }
+}
+
+multiversion! {
+    /// The gradient of [`gather`]'s table: `total` [2P, F] += features^T times `dout` [rows, F].
+    fn scatter(features: &[f32], n_features: usize, dout: &[f32], total: &mut [f32]) = scatter_body
+}
+
+#[inline(always)]
+fn scatter_body<const FMA: bool>(features: &[f32], n_features: usize, dout: &[f32], total: &mut [f32]) {
+    let width = total.len() / n_features;
+    for (features, dout) in features.chunks_exact(n_features).zip(dout.chunks_exact(width)) {
+        let places = features.iter().zip(total.chunks_exact_mut(width));
+        for (feature, total) in places.filter(|(feature, _)| **feature != 0.0) {
+            for (total, dout) in total.iter_mut().zip(dout) {
+                *total = fma::<FMA>(*feature, *dout, *total);
+            }
+        }
+    }
+}
+
+/// A hasher of short rows of bits; nobody chooses them to collide.
+#[derive(Default, Clone)]
+struct Hash(u64);
+
+type Multiply = std::hash::BuildHasherDefault<Hash>;
+
+impl std::hash::Hasher for Hash {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0 ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        }
+    }
+}

@@ -195,10 +195,13 @@ pub fn sparse_encoder(x: Tensor<2>, lists: &PairLists, layers: Vec<EncoderParams
 #[cfg(feature = "flex")]
 fn encoder_stack(own: OwnPairs, x: Tensor<2>, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
     let op = StackOp { layer: ENCODER, first_layer: 0, config: *config, own, memory_bias: None };
-    in_stacks(op, x, None, layers, |params, inputs| {
-        push_self(params.attention, params.norm_attention, inputs);
-        push_feed_forward(params.feed_forward, params.norm_feed_forward, inputs);
-    })
+    in_stacks(op, x, None, layers, push_encoder)
+}
+
+#[cfg(feature = "flex")]
+pub(super) fn push_encoder(params: EncoderParams, inputs: &mut Vec<Input>) {
+    push_self(params.attention, params.norm_attention, inputs);
+    push_feed_forward(params.feed_forward, params.norm_feed_forward, inputs);
 }
 
 /// One decoder block: masked self-attention, masked attention to the memory, and feed-forward, each as in [`encoder_layer`].
@@ -285,7 +288,7 @@ fn push_norm(norm: NormParams, inputs: &mut Vec<Input>) {
 }
 
 #[cfg(feature = "flex")]
-pub(super) fn push_self(p: SelfAttentionParams, norm: NormParams, inputs: &mut Vec<Input>) {
+fn push_self(p: SelfAttentionParams, norm: NormParams, inputs: &mut Vec<Input>) {
     inputs.extend([Input::new(p.wqkv), Input::new(p.bqkv), Input::new(p.wo), Input::new(p.bo)]);
     push_norm(norm, inputs);
 }
@@ -298,7 +301,7 @@ fn push_cross(p: CrossAttentionParams, norm: NormParams, inputs: &mut Vec<Input>
 }
 
 #[cfg(feature = "flex")]
-pub(super) fn push_feed_forward(p: FeedForwardParams, norm: NormParams, inputs: &mut Vec<Input>) {
+fn push_feed_forward(p: FeedForwardParams, norm: NormParams, inputs: &mut Vec<Input>) {
     inputs.extend([Input::new(p.w1), Input::new(p.b1), Input::new(p.w2), Input::new(p.b2)]);
     push_norm(norm, inputs);
 }

@@ -3,17 +3,19 @@
 #[cfg(feature = "flex")]
 use std::sync::Arc;
 
+#[cfg(feature = "flex")]
+use burn::backend::Flex;
 use burn::tensor::Tensor;
 
 #[cfg(feature = "flex")]
 use super::fused::{
     lift::{self, Input, values},
-    ops::ReadOp,
+    ops::{ENCODER, MAX_LAYERS, OwnPairs, ReadOp, StackOp},
     reads::Reads,
 };
 use super::ops::{encoder, sparse_encoder};
 #[cfg(feature = "flex")]
-use super::ops::{check_encoder, needs_grad, push_feed_forward, push_self};
+use super::ops::{check_encoder, needs_grad, push_encoder};
 use super::pairs::PairLists;
 use super::params::{BlockConfig, EncoderParams};
 #[cfg(feature = "flex")]
@@ -39,6 +41,12 @@ pub fn encoder_rows(
     #[cfg(feature = "flex")]
     if serves(&x, &layers, config) && !needs_grad(Some(&bias)) {
         let [_, n, _] = bias.dims();
+        if !x.is_autodiff()
+            && layers.len() <= MAX_LAYERS
+            && let Some(y) = read_values(&x, &bias, rows, &layers, config)
+        {
+            return y;
+        }
         if let Some(reads) = Reads::of_bias(rows, values(&Input::constant(bias.clone())), n) {
             return read(x, reads, layers, config, |x, layers| encoder(x, bias, layers, config));
         }
@@ -80,6 +88,25 @@ fn serves(x: &Tensor<2>, layers: &[EncoderParams], config: &BlockConfig) -> bool
     lift::serves(x) && !layers.is_empty() && config.norm == NormPlacement::Post
 }
 
+/// Small graphs without a gradient: equal pasts once, and the last block where it is read.
+#[cfg(feature = "flex")]
+fn read_values(
+    x: &Tensor<2>,
+    bias: &Tensor<3>,
+    rows: &[u32],
+    layers: &[EncoderParams],
+    config: &BlockConfig,
+) -> Option<Tensor<2>> {
+    let [_, d] = x.dims();
+    check_encoder(layers, d);
+    let own = OwnPairs::Bias(Input::constant(bias.clone()));
+    let op = StackOp { layer: ENCODER, first_layer: 0, config: *config, own, memory_bias: None };
+    let mut inputs = vec![Input::new(x.clone())];
+    layers.iter().cloned().for_each(|layer| push_encoder(layer, &mut inputs));
+    let inputs: Vec<_> = inputs.into_iter().map(|input| input.values).collect();
+    op.read(&inputs, rows).map(Tensor::from_primitive::<Flex>)
+}
+
 /// All blocks but the last on all rows, the last at those that are read.
 #[cfg(feature = "flex")]
 fn read(
@@ -94,7 +121,6 @@ fn read(
     let last = layers.pop().expect("at least one block");
     let op = ReadOp { reads: Arc::new(reads), layer: layers.len(), config: *config };
     let mut inputs = vec![Input::new(blocks(x, layers))];
-    push_self(last.attention, last.norm_attention, &mut inputs);
-    push_feed_forward(last.feed_forward, last.norm_feed_forward, &mut inputs);
+    push_encoder(last, &mut inputs);
     lift::run::<13, _>(op, inputs)
 }

@@ -10,7 +10,7 @@
 
 use super::attend::{Order, Rows};
 use super::lanes;
-use super::linear::{linear_into, linear_unbiased};
+use super::linear::{Into, Mat, linear_into, linear_unbiased, product};
 use super::pool::Buffer;
 use super::rows;
 use super::simd::multiversion;
@@ -41,13 +41,15 @@ pub(crate) fn serves(frame: &Frame<'_>, sublayers: &[Sublayer<'_>]) -> bool {
     matches!(frame.own, Own::Bias(_)) && !frame.dropout.site(0).is_on() && sublayers.iter().all(simple)
 }
 
-/// x [graphs * N, D] of one group -> y, written in place of it; `None` if a row looks ahead or under a finite bias.
+/// x [graphs * N, D] of one group -> y: all its rows of the result or, with `read`, the given ones, which count from the first
+/// row of the batch. `None` if a row looks ahead or under a finite bias.
 #[must_use]
 pub(crate) fn forward(
     frame: &Frame<'_>,
     sublayers: &[Sublayer<'_>],
     group: Block,
     x: &[f32],
+    read: Option<&[u32]>,
     y: &mut [f32],
 ) -> Option<()> {
     let Own::Bias(bias) = frame.own else { return None };
@@ -62,27 +64,44 @@ pub(crate) fn forward(
             },
         )
         .collect();
+    let wanted = read.map(|read| classes.wanted(read, group.first * n));
+    // Sublayers from here on are computed for wanted rows only.
+    let last = if wanted.is_some() { sublayers.len().saturating_sub(2) } else { sublayers.len() };
     let mut distinct = Buffer::stale(count * d);
     for first in (0..count).step_by(BLOCK_ROWS) {
-        let rows = first..count.min(first + BLOCK_ROWS);
-        let mut h = Buffer::stale(rows.len() * d);
-        for (h, &row) in h.chunks_exact_mut(d).zip(&classes.rows[rows.clone()]) {
-            h.copy_from_slice(&x[row as usize * d..][..d]);
-        }
-        for (sublayer, cache) in sublayers.iter().zip(&mut caches) {
-            h = around(frame, sublayer, h, |x| match sublayer.kind {
-                Kind::FeedForward => {
+        let mut rows: Vec<u32> = (first as u32..count.min(first + BLOCK_ROWS) as u32).collect();
+        let mut h = gather(rows.iter().map(|&class| classes.rows[class as usize]), x, d);
+        for (index, (sublayer, cache)) in sublayers.iter().zip(&mut caches).enumerate() {
+            if sublayer.kind == Kind::FeedForward {
+                h = around(frame, sublayer, h, |x| {
                     let mut hidden = linear_unbiased(x, rows.len(), &sublayer.params[0]);
                     rows::relu_biased(&mut hidden, &sublayer.params[1]);
                     linear_unbiased(&hidden, rows.len(), &sublayer.params[2])
+                });
+                continue;
+            }
+            match &wanted {
+                Some(wanted) if index == last => {
+                    project_keys(frame, sublayer, &h, &mut cache[first * 3 * d..]);
+                    let places = (0..rows.len() as u32).filter(|place| wanted[first + *place as usize]);
+                    let places: Vec<u32> = places.collect();
+                    h = gather(places.iter().copied(), &h, d);
+                    rows = places.iter().map(|place| first as u32 + place).collect();
+                    h = around(frame, sublayer, h, |x| attend_wanted(frame, sublayer, &classes, &rows, x, cache));
                 }
-                _ => attend(frame, sublayer, &classes, rows.clone(), x, cache),
-            });
+                _ => h = around(frame, sublayer, h, |x| attend(frame, sublayer, &classes, &rows, x, cache)),
+            }
+            if rows.is_empty() {
+                break;
+            }
         }
-        distinct[rows.start * d..rows.end * d].copy_from_slice(&h);
+        for (h, &class) in h.chunks_exact(d).zip(&rows) {
+            distinct[class as usize * d..][..d].copy_from_slice(h);
+        }
     }
-    for (y, &class) in y.chunks_exact_mut(d).zip(&classes.of_row) {
-        y.copy_from_slice(&distinct[class as usize * d..][..d]);
+    let class = |row: usize| classes.of_row[read.map_or(row, |read| read[row] as usize - group.first * n)] as usize;
+    for (row, y) in y.chunks_exact_mut(d).enumerate() {
+        y.copy_from_slice(&distinct[class(row) * d..][..d]);
     }
     Some(())
 }
@@ -109,30 +128,74 @@ fn around(frame: &Frame<'_>, sublayer: &Sublayer<'_>, x: Buffer, f: impl FnOnce(
     }
 }
 
-/// Self-attention of some distinct rows, x [rows, D] -> [rows, D] without the last bias; their packed projection goes
+/// The rows of x [.., D] with the given numbers.
+fn gather(rows: impl ExactSizeIterator<Item = u32>, x: &[f32], d: usize) -> Buffer {
+    let mut gathered = Buffer::stale(rows.len() * d);
+    for (gathered, row) in gathered.chunks_exact_mut(d).zip(rows) {
+        gathered.copy_from_slice(&x[row as usize * d..][..d]);
+    }
+    gathered
+}
+
+/// Self-attention of consecutive classes, x [rows, D] -> [rows, D] without the last bias; their packed projection goes
 /// into the cache [distinct, 3D].
 fn attend(
     frame: &Frame<'_>,
     sublayer: &Sublayer<'_>,
     classes: &Classes,
-    rows: std::ops::Range<usize>,
+    rows: &[u32],
     x: &[f32],
     cache: &mut [f32],
 ) -> Buffer {
     let (d, params) = (frame.d, &sublayer.params);
-    linear_into(&mut cache[rows.start * 3 * d..rows.end * 3 * d], x, rows.len(), &params[0], &params[1]);
+    let packed = &mut cache[rows[0] as usize * 3 * d..][..rows.len() * 3 * d];
+    linear_into(packed, x, rows.len(), &params[0], &params[1]);
+    mix(frame, sublayer, classes, rows, cache)
+}
+
+/// The keys and values of consecutive classes, x [rows, D] -> two thirds of packed [rows, 3D].
+fn project_keys(frame: &Frame<'_>, sublayer: &Sublayer<'_>, x: &[f32], packed: &mut [f32]) {
+    let (d, rows) = (frame.d, x.len() / frame.d);
+    let (weight, bias) = (&sublayer.params[0], &sublayer.params[1]);
+    let packed = &mut packed[..rows * 3 * d];
+    packed.chunks_exact_mut(3 * d).for_each(|packed| packed[d..].copy_from_slice(&bias[d..]));
+    let (x, weight) = (Mat::new(x, d), Mat::new(&weight[d..], 3 * d));
+    product([rows, d, 2 * d], &mut packed[d..], 3 * d, Into::Add, x, weight, 1.0);
+}
+
+/// [`attend`] of any classes, whose keys and values [`project_keys`] has left in the cache: only queries are missing.
+fn attend_wanted(
+    frame: &Frame<'_>,
+    sublayer: &Sublayer<'_>,
+    classes: &Classes,
+    rows: &[u32],
+    x: &[f32],
+    cache: &mut [f32],
+) -> Buffer {
+    let (d, mut q) = (frame.d, Buffer::stale(x.len()));
+    let weight = Mat::new(&sublayer.params[0], 3 * d);
+    q.chunks_exact_mut(d).for_each(|q| q.copy_from_slice(&sublayer.params[1][..d]));
+    product([rows.len(), d, d], &mut q, d, Into::Add, Mat::new(x, d), weight, 1.0);
+    for (q, &row) in q.chunks_exact(d).zip(rows) {
+        cache[row as usize * 3 * d..][..d].copy_from_slice(q);
+    }
+    mix(frame, sublayer, classes, rows, cache)
+}
+
+/// What some classes make of the projections in the cache: attention and the output projection without its bias.
+fn mix(frame: &Frame<'_>, sublayer: &Sublayer<'_>, classes: &Classes, rows: &[u32], cache: &[f32]) -> Buffer {
+    let (d, n_heads) = (frame.d, frame.n_heads);
     let mut heads = Buffer::stale(rows.len() * d);
-    let scale = 1.0 / ((d / frame.n_heads) as f32).sqrt();
-    let n_heads = frame.n_heads;
-    attend_lists(&Attention { classes, first: rows.start, d, n_heads, scale }, cache, &mut heads);
-    linear_unbiased(&heads, rows.len(), &params[2])
+    let scale = 1.0 / ((d / n_heads) as f32).sqrt();
+    attend_lists(&Attention { classes, rows, d, n_heads, scale }, cache, &mut heads);
+    linear_unbiased(&heads, rows.len(), &sublayer.params[2])
 }
 
 /// Sizes and lists of [`attend_lists`].
 pub(crate) struct Attention<'a> {
     classes: &'a Classes,
-    /// The first row to compute; the output says how many.
-    first: usize,
+    /// The classes to compute.
+    rows: &'a [u32],
     d: usize,
     n_heads: usize,
     scale: f32,
@@ -159,8 +222,8 @@ fn attend_lists_of<const H: usize, const FMA: bool>(a: &Attention<'_>, d_head: u
     let d = d_head * H;
     let [q, keys, values] = [0, d, 2 * d].map(|offset| Rows { data: qkv, stride: 3 * d, offset });
     let mut weights = Vec::new();
-    for (row, out) in out.chunks_exact_mut(d).enumerate() {
-        let row = a.first + row;
+    for (&row, out) in a.rows.iter().zip(out.chunks_exact_mut(d)) {
+        let row = row as usize;
         lanes::along::<H, FMA>(row, a.classes.keys(row), d_head, a.scale, [q, keys, values], out, &mut weights);
     }
 }
@@ -238,6 +301,13 @@ impl Classes {
         }
         table[place] = own;
         own
+    }
+
+    /// Which classes have one of the given rows, counted from `origin`.
+    fn wanted(&self, rows: &[u32], origin: usize) -> Vec<bool> {
+        let mut wanted = vec![false; self.rows.len()];
+        rows.iter().for_each(|&row| wanted[self.of_row[row as usize - origin] as usize] = true);
+        wanted
     }
 
     /// The classes a class looks at.

@@ -5,7 +5,7 @@
 //! depend on the number of threads or on who was faster.
 
 use rayon::prelude::{
-    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator, ParallelSliceMut,
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };
 
 use super::attend::Scratch;
@@ -115,10 +115,10 @@ impl<'a> Stack<'a> {
     /// x [B*N, D], memory [B*M, D] -> y [B*N, D] and, if `keep`, what backward needs.
     pub(crate) fn forward(&self, x: &[f32], memory: &[f32], keep: bool) -> (Vec<f32>, Tape) {
         let (x_width, memory_width) = (self.frame.n * self.frame.d, self.frame.m * self.frame.d);
-        let mut y = vec![0.0; x.len()];
-        if !keep && self.forward_shared(x, &mut y).is_some() {
+        if !keep && let Some(y) = self.forward_shared(x, None) {
             return (y, Vec::new());
         }
+        let mut y = vec![0.0; x.len()];
         let run = |(group, y): (&Vec<Block>, &mut [f32])| {
             let mut scratch = Scratch::default();
             let mut tape = Vec::new();
@@ -150,17 +150,27 @@ impl<'a> Stack<'a> {
         (y, tape)
     }
 
-    /// Forward with equal pasts computed once; `None` where that cannot serve.
-    fn forward_shared(&self, x: &[f32], y: &mut [f32]) -> Option<()> {
-        let width = self.frame.n * self.frame.d;
+    /// Forward with equal pasts computed once, for all rows or those that are `read`, ascending; `None` where that cannot
+    /// serve.
+    pub(crate) fn forward_shared(&self, x: &[f32], read: Option<&[u32]>) -> Option<Vec<f32>> {
+        let (n, d) = (self.frame.n, self.frame.d);
         if !shared::serves(&self.frame, &self.sublayers) {
             return None;
         }
-        let groups = shared::groups(x.len() / width, self.frame.n);
-        let run = |(group, y): (&Block, &mut [f32])| {
-            shared::forward(&self.frame, &self.sublayers, *group, &x[group.first * width..][..y.len()], y)
-        };
-        groups.par_iter().zip(y.par_chunks_mut(groups[0].graphs * width)).map(run).collect()
+        let groups = shared::groups(x.len() / (n * d), n);
+        let mut y = vec![0.0; read.map_or(x.len(), |read| read.len() * d)];
+        let (mut rest, mut parts) = (&mut y[..], Vec::new());
+        for group in &groups {
+            let rows = group.first * n..(group.first + group.graphs) * n;
+            let place = |read: &[u32], row: usize| read.partition_point(|read| (*read as usize) < row);
+            let read = read.map(|read| &read[place(read, rows.start)..place(read, rows.end)]);
+            let (part, others) = rest.split_at_mut(read.map_or(rows.len(), <[u32]>::len) * d);
+            rest = others;
+            parts.push((*group, read, &x[rows.start * d..rows.end * d], part));
+        }
+        let run = |(group, read, x, y)| shared::forward(&self.frame, &self.sublayers, group, x, read, y);
+        parts.into_par_iter().map(run).collect::<Option<()>>()?;
+        Some(y)
     }
 
     /// The gradients of [`Stack::forward`] for dy [B*N, D].

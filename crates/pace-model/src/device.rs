@@ -45,6 +45,17 @@ pub fn device(name: &str) -> Result<Device, Error> {
     }
 }
 
+/// Whether this is the CPU device that the fused kernels serve, with or without autodiff.
+pub fn is_flex(device: &Device) -> bool {
+    #[cfg(feature = "flex")]
+    return matches!(device.clone().inner().as_dispatch(), burn::backend::DispatchDevice::Flex(_));
+    #[cfg(not(feature = "flex"))]
+    {
+        let _ = device;
+        false
+    }
+}
+
 /// Flex where it is built, else ndarray.
 fn cpu(name: &str) -> Result<Device, Error> {
     if cfg!(feature = "flex") { flex(name) } else { ndarray(name) }

@@ -1,4 +1,4 @@
-//! A dataset to a matrix, shard by shard: memory for one shard, whatever the size of the dataset.
+//! A dataset to a matrix, shard by shard: memory for a few shards, whatever the size of the dataset.
 //!
 //! ```
 //! # use pace_graph::DagSpec;
@@ -13,27 +13,97 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::convert::Infallible;
 use std::io::{self, Write};
+use std::ops::Range;
 
 use burn::tensor::{Device, Tensor};
+use pace_graph::dataset::Ast;
+use pace_graph::{Dag, Error as GraphError};
+use pace_model::ast::{AstBatch, AstLayout, AstTable};
+use pace_model::device::is_flex;
+use pace_model::{DagBatch, DagTable, Layout};
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::source::Source;
 
+/// Shards per thread between two visits to the sink: enough that nobody waits long for the slowest.
+const SHARDS_PER_THREAD: usize = 4;
+
 /// Embeds all graphs of `source` in order and hands every shard of `batch_size` rows, row-major, to `sink`.
 ///
-/// Nothing is differentiated: `device` is a plain one, and `model` computes with a module without autodiff.
+/// On the CPU every thread takes a shard through the whole model by itself, so that nothing waits for anything but the last
+/// shard; other devices take one at a time. Nothing is differentiated: `device` is a plain one, and `model` computes with a
+/// module without autodiff.
 ///
 /// # Errors
 /// The sink's.
-pub fn embed<S: Source, E>(
+pub fn embed<S: Source, E: Send>(
     source: &S,
     batch_size: usize,
     device: &Device,
-    model: impl Fn(&S::Batch) -> Tensor<2>,
+    model: impl Fn(&S::Batch) -> Tensor<2> + Sync,
+    sink: impl FnMut(&[f32]) -> Result<(), E>,
+) -> Result<(), E> {
+    let shard = |rows: Range<usize>| Ok(model(&source.batch(&rows.collect::<Vec<_>>(), device)));
+    embed_shards(source.n_graphs(), batch_size, device, shard, sink)
+}
+
+/// [`embed`] for graphs that are embedded once: canonical order, mask and tensors of a shard are made with it.
+///
+/// # Errors
+/// The sink's.
+pub fn embed_dags<E: Send>(
+    dags: &[Dag],
+    layout: &Layout,
+    batch_size: usize,
+    device: &Device,
+    model: impl Fn(&DagBatch) -> Tensor<2> + Sync,
+    sink: impl FnMut(&[f32]) -> Result<(), E>,
+) -> Result<(), E> {
+    let shard = |rows: Range<usize>| Ok(model(&DagTable::new(&dags[rows], layout).whole(device)));
+    embed_shards(dags.len(), batch_size, device, shard, sink)
+}
+
+/// [`embed_dags`] for syntax trees.
+///
+/// # Errors
+/// The sink's, or a graph that is no tree of the layout.
+pub fn embed_asts<E: Send + From<GraphError>>(
+    asts: &[Ast],
+    layout: &AstLayout,
+    batch_size: usize,
+    device: &Device,
+    model: impl Fn(&AstBatch) -> Tensor<2> + Sync,
+    sink: impl FnMut(&[f32]) -> Result<(), E>,
+) -> Result<(), E> {
+    let shard = |rows: Range<usize>| {
+        let all: Vec<usize> = (0..rows.len()).collect();
+        Ok(model(&AstTable::new(&asts[rows], *layout)?.batch(&all, device)))
+    };
+    embed_shards(asts.len(), batch_size, device, shard, sink)
+}
+
+/// Computes shards of rows, some at the same time, and hands them to the sink in order.
+fn embed_shards<E: Send>(
+    n_graphs: usize,
+    batch_size: usize,
+    device: &Device,
+    shard: impl Fn(Range<usize>) -> Result<Tensor<2>, E> + Sync,
     mut sink: impl FnMut(&[f32]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let rows: Vec<usize> = (0..source.n_graphs()).collect();
-    rows.chunks(batch_size.max(1)).try_for_each(|rows| sink(&values(model(&source.batch(rows, device)))))
+    let batch_size = batch_size.max(1);
+    let shards: Vec<Range<usize>> =
+        (0..n_graphs).step_by(batch_size).map(|first| first..n_graphs.min(first + batch_size)).collect();
+    let run = |rows: &Range<usize>| shard(rows.clone()).map(values);
+    if !is_flex(device) {
+        return shards.iter().try_for_each(|rows| sink(&run(rows)?));
+    }
+    for window in shards.chunks(SHARDS_PER_THREAD * rayon::current_num_threads()) {
+        let rows: Vec<Vec<f32>> = window.par_iter().map(run).collect::<Result<_, E>>()?;
+        rows.iter().try_for_each(|rows| sink(rows))?;
+    }
+    Ok(())
 }
 
 /// Embeds all graphs into one row-major buffer.
@@ -41,12 +111,12 @@ pub fn embed_all<S: Source>(
     source: &S,
     batch_size: usize,
     device: &Device,
-    model: impl Fn(&S::Batch) -> Tensor<2>,
+    model: impl Fn(&S::Batch) -> Tensor<2> + Sync,
 ) -> Vec<f32> {
     let mut all = Vec::new();
     let Ok(()) = embed(source, batch_size, device, model, |shard| {
         all.extend_from_slice(shard);
-        Ok::<(), std::convert::Infallible>(())
+        Ok::<(), Infallible>(())
     });
     all
 }

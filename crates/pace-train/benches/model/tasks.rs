@@ -1,13 +1,16 @@
 //! The measured models: the same shapes, dropout and batch sizes as the PyTorch peer.
 
+use std::convert::Infallible;
+
 use burn::module::Module;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use pace_graph::dataset::na_line;
 use pace_graph::enumerate::{Enas, Nas101Space, Sampler};
 use pace_graph::{Dag, DagSpec};
 use pace_model::ast::{AstBatch, AstTable};
 use pace_model::objective::{MlmConfig, Objective, VaeConfig};
 use pace_model::{DagBatch, DagTable, GraphBatch};
+use pace_train::embed::{embed_asts, embed_dags};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -27,7 +30,7 @@ pub struct Measured {
     train_gps: f64,
     /// From ready tensors, as the peer does.
     encode_gps: f64,
-    /// From graphs: canonical order, mask and tensors included.
+    /// From graphs, by `embed_dags`: canonical order, mask and tensors included, a batch per thread at a time.
     encode_dag_gps: f64,
 }
 
@@ -62,7 +65,7 @@ fn vae_na(settings: &Settings) -> Measured {
     let model = config.init(&DagSpec::na(), 1, &Device::flex().autodiff());
     let layout = config.encoder.layout(&DagSpec::na());
     let source = Graphs { table: DagTable::new(&dags, &layout), dags };
-    measure(settings, model, &source, |model, batch| drop(model.embed(batch)))
+    measure(settings, model, &source, |model, batch| model.embed(batch))
 }
 
 fn mlm101(settings: &Settings) -> Measured {
@@ -71,7 +74,7 @@ fn mlm101(settings: &Settings) -> Measured {
     let model = config.init(&DagSpec::nas101(), 1, &Device::flex().autodiff());
     let layout = config.encoder.layout(&DagSpec::nas101());
     let source = Graphs { table: DagTable::new(&dags, &layout), dags };
-    measure(settings, model, &source, |model, batch| drop(model.embed(batch)))
+    measure(settings, model, &source, |model, batch| model.embed(batch))
 }
 
 /// Random trees of half to all of `nodes` nodes, as the peer draws them.
@@ -81,7 +84,7 @@ fn ast(settings: &Settings) -> Measured {
     let forest = Forest::new(|rng| rng.random_range(n / 2..=n), if n <= 256 { 256 } else { 64 }, 20);
     let model = trees::model(n, &Device::flex().autodiff());
     let source = Trees { table: forest.labelled(*model.encoder().layout()), forest };
-    measure(settings, model, &source, |model, batch| drop(model.embed(batch)))
+    measure(settings, model, &source, |model, batch| model.embed(batch))
 }
 
 fn sample(sampler: &dyn Sampler, count: usize) -> Vec<Dag> {
@@ -95,7 +98,8 @@ trait Source {
     fn len(&self) -> usize;
     fn batch(&self, rows: &[usize], device: &Device) -> Self::Batch;
     fn train(batch: Self::Batch, seed: u64) -> Self::Batch;
-    fn fresh(&self, start: usize, size: usize, device: &Device) -> Self::Batch;
+    /// Takes all graphs in batches of `size` from graphs to vectors; returns how many numbers those have.
+    fn embed(&self, size: usize, device: &Device, model: impl Fn(&Self::Batch) -> Tensor<2> + Sync) -> usize;
 }
 
 struct Graphs {
@@ -114,8 +118,13 @@ impl Source for Graphs {
     fn train(batch: DagBatch, seed: u64) -> DagBatch {
         batch.train(seed)
     }
-    fn fresh(&self, start: usize, size: usize, device: &Device) -> DagBatch {
-        DagTable::new(&self.dags[start..start + size], self.table.layout()).whole(device)
+    fn embed(&self, size: usize, device: &Device, model: impl Fn(&DagBatch) -> Tensor<2> + Sync) -> usize {
+        let mut count = 0;
+        let Ok(()) = embed_dags(&self.dags, self.table.layout(), size, device, model, |rows| {
+            count += rows.len();
+            Ok::<(), Infallible>(())
+        });
+        count
     }
 }
 
@@ -135,17 +144,23 @@ impl Source for Trees {
     fn train(batch: AstBatch, seed: u64) -> AstBatch {
         batch.train(seed)
     }
-    fn fresh(&self, start: usize, size: usize, device: &Device) -> AstBatch {
-        self.forest.table(start..start + size, *self.table.layout()).batch(&(0..size).collect::<Vec<_>>(), device)
+    fn embed(&self, size: usize, device: &Device, model: impl Fn(&AstBatch) -> Tensor<2> + Sync) -> usize {
+        let mut count = 0;
+        let sink = |rows: &[f32]| {
+            count += rows.len();
+            Ok::<(), pace_graph::Error>(())
+        };
+        embed_asts(self.forest.asts(), self.table.layout(), size, device, model, sink).expect("trees");
+        count
     }
 }
 
 /// Trains and encodes on batches of the source.
-fn measure<M: Objective<S::Batch>, S: Source>(
+fn measure<M: Objective<S::Batch> + Sync, S: Source>(
     settings: &Settings,
     model: M,
     source: &S,
-    encode: impl Fn(&M, &S::Batch),
+    encode: impl Fn(&M, &S::Batch) -> Tensor<2> + Sync,
 ) -> Measured {
     let plain = Device::flex();
     let device = plain.clone().autodiff();
@@ -166,10 +181,8 @@ fn measure<M: Objective<S::Batch>, S: Source>(
         encode(&model, &batches[step % batches.len()]);
         step += 1;
     });
-    let encode_dag_sps = steps_per_second(settings, "encode", || {
-        let start = step * encode_size % (source.len() - encode_size);
-        encode(&model, &source.fresh(start, encode_size, &plain));
-        step += 1;
+    let from_graphs = steps_per_second(settings, "encode", || {
+        assert!(source.embed(encode_size, &plain, |batch| encode(&model, batch)) >= source.len());
     });
     Measured {
         task: settings.task.clone(),
@@ -178,6 +191,6 @@ fn measure<M: Objective<S::Batch>, S: Source>(
         params: Module::num_params(&model),
         train_gps: train_sps * settings.batch as f64,
         encode_gps: encode_sps * encode_size as f64,
-        encode_dag_gps: encode_dag_sps * encode_size as f64,
+        encode_dag_gps: from_graphs * source.len() as f64,
     }
 }

@@ -40,6 +40,11 @@ impl Forest {
         Forest { asts, tokens }
     }
 
+    /// The trees.
+    pub fn asts(&self) -> &[Ast] {
+        &self.asts
+    }
+
     /// How many trees.
     pub fn len(&self) -> usize {
         self.asts.len()

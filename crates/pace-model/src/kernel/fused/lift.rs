@@ -8,8 +8,10 @@ use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, NodeGuard, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, AutodiffBackend, DispatchDevice, Flex, GradientCheckpointingStrategy};
+use burn::backend::{Autodiff, AutodiffBackend, Flex, GradientCheckpointingStrategy};
 use burn::tensor::{DType, Tensor, TensorData};
+
+use crate::device::is_flex;
 
 /// The primitive of the flex backend.
 pub(crate) type Primitive = FloatTensor<Flex>;
@@ -17,9 +19,8 @@ pub(crate) type Primitive = FloatTensor<Flex>;
 /// Whether the fused path serves this tensor: f32 on flex, without gradient checkpointing.
 pub(crate) fn serves<const D: usize>(tensor: &Tensor<D>) -> bool {
     let device = tensor.device();
-    let plain = device.clone().inner();
     tensor.dtype() == DType::F32
-        && matches!(plain.as_dispatch(), DispatchDevice::Flex(_))
+        && is_flex(&device)
         && device.gradient_checkpointing_strategy() != Some(GradientCheckpointingStrategy::Balanced)
 }
 

@@ -17,7 +17,7 @@ use super::linear::{Into, add_weight_grad, input_grad, linear_unbiased};
 use super::pool::Buffer;
 use super::rows;
 use super::simd::{fma, multiversion};
-use crate::kernel::dropout::Site;
+use crate::kernel::dropout::{Dropout, Site};
 
 /// Rows per group, with and without a gradient: groups are what threads share out, each adds one copy of the weight
 /// gradients, and a larger one has more equal positions.
@@ -46,6 +46,8 @@ struct Embedding<'a> {
     d_op: usize,
     d_position: usize,
     d_hidden: usize,
+    /// Of the hidden units, all 0.
+    no_bias: Vec<f32>,
 }
 
 /// Consecutive nodes.
@@ -60,10 +62,11 @@ impl<'a> Embedding<'a> {
     fn new(op: &'a EmbeddingOp, inputs: &'a [Primitive]) -> Self {
         let [weight, bias, first, second] = [0, 1, 2, 3].map(|index| values(&inputs[index]));
         let mut table = weight.to_vec();
-        rows::relu_biased(&mut table, bias);
+        rows::relu_dropped(&mut table, bias, Dropout::NONE.site(0), 0);
         let (d_op, n_features, d_hidden) = (bias.len(), inputs[2].shape()[0], inputs[2].shape()[1]);
         let d_position = second.len() / d_hidden;
-        Self { op, features: values(&op.features), table, first, second, n_features, d_op, d_position, d_hidden }
+        let (features, no_bias) = (values(&op.features), vec![0.0; d_hidden]);
+        Self { op, features, table, first, second, n_features, d_op, d_position, d_hidden, no_bias }
     }
 
     fn width(&self) -> usize {
@@ -101,7 +104,7 @@ impl<'a> Embedding<'a> {
         let count = features.len() / self.n_features;
         let mut hidden = Buffer::zeros(count * self.d_hidden);
         gather(features, self.n_features, self.first, &mut hidden);
-        rows::relu_dropped(&mut hidden, self.op.hidden, first * self.d_hidden);
+        rows::relu_dropped(&mut hidden, &self.no_bias, self.op.hidden, first * self.d_hidden);
         let position = linear_unbiased(&hidden, count, self.second);
         if !self.op.position.is_on() {
             return (hidden, position);

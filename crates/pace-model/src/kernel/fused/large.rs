@@ -12,7 +12,7 @@ use rayon::prelude::{
 };
 
 use super::attend::Scratch;
-use super::linear::{Into, add_weight_grad, input_grad, linear, linear_into};
+use super::linear::{Into, add_weight_grad, input_grad, linear_into, linear_unbiased};
 use super::pool::Buffer;
 use super::rows;
 use super::sparse::{self, Sparse};
@@ -177,8 +177,8 @@ impl<'a> Large<'a> {
             let (site, start) = (sublayer.output_site(frame), block.first * d);
             saved.heads = Buffer::stale(rows * d);
             sparse::forward(&self.sparse(sublayer, block), &qkv, weights, &mut saved.heads);
-            let mut sum = linear(&saved.heads, rows, wo, bo);
-            rows::residual(&mut sum, residual.as_ref().unwrap_or(&saved.input), site, start);
+            let mut sum = linear_unbiased(&saved.heads, rows, wo);
+            rows::residual(&mut sum, residual.as_ref().unwrap_or(&saved.input), bo, site, start);
             if frame.norm == NormPlacement::Post {
                 let mut y = Buffer::stale(rows * d);
                 saved.rstd = Buffer::stale(rows);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use burn::backend::TensorMetadata;
 
 use super::lift::{Op, Primitive, primitive, values};
-use super::linear::{Into, add_weight_grad, input_grad, linear};
+use super::linear::{Into, add_weight_grad, input_grad, linear, linear_unbiased};
 use super::pool::Buffer;
 use super::rows;
 use super::simd::{exp, fma, multiversion};
@@ -123,8 +123,8 @@ impl Op for LikelihoodOp {
             let rows = block.graphs * s.speakers();
             let o = speakers(s, &x[block.first * s.n * s.d..][..block.graphs * s.n * s.d]);
             let mut nll = vec![0.0; block.graphs];
-            let mut hidden = linear(&o, rows, params.node[0], params.node[1]);
-            rows::relu_dropped(&mut hidden, no_dropout(), 0);
+            let mut hidden = linear_unbiased(&o, rows, params.node[0]);
+            rows::relu_dropped(&mut hidden, params.node[1], no_dropout(), 0);
             let mut ops = linear(&hidden, rows, params.node[2], params.node[3]);
             cross_entropy(s, &self.labels(s, block), &mut ops, &mut nll);
             let halves = linear(&o, rows, &params.halves, &params.halves_bias);

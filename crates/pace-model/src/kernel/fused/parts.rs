@@ -144,11 +144,12 @@ pub(crate) fn add_norm(
     let task = NORM_ROWS * d;
     let mut y = vec![0.0; x.len()];
     let (mut xhat, mut rstd) = (Buffer::stale(x.len()), Buffer::stale(x.len() / d));
+    let no_bias = vec![0.0; d];
     let outputs = y.par_chunks_mut(task).zip(xhat.par_chunks_mut(task)).zip(rstd.par_chunks_mut(NORM_ROWS));
     let inputs = x.par_chunks(task).zip(residual.par_chunks(task));
     outputs.zip(inputs).enumerate().for_each(|(index, (((y, xhat), rstd), (x, residual)))| {
         xhat.copy_from_slice(x);
-        rows::residual(xhat, residual, site, index * task);
+        rows::residual(xhat, residual, &no_bias, site, index * task);
         rows::norm(xhat, y, rstd, gamma, beta, epsilon);
     });
     (y, (xhat, rstd))

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::linear::{Into, Mat, add_weight_grad, input_grad, linear, product};
+use super::linear::{Into, Mat, add_weight_grad, input_grad, linear_unbiased, product};
 use super::pairwise::{softmax, softmax_grad};
 use super::pool::Buffer;
 use super::reads::{Group, Reads};
@@ -111,12 +111,12 @@ impl Reading<'_> {
             let (m, values) = (Mat::new(&m[head * d..], n_heads * d), self.head(wqkv, 2, head));
             product([count, d, d_head], &mut heads[head * d_head..], d, Into::Add, m, values, 1.0);
         }
-        let attended = linear(&heads, count, wo, bo);
-        let (middle, xhat, rstd) = self.add_norm(&reads, attended, &own, self.sites.attention, [gamma, beta]);
-        let mut hidden = linear(&middle, count, w1, b1);
-        self.by_row(&reads, &mut hidden, |hidden, _, first| rows::relu_dropped(hidden, self.sites.hidden, first));
-        let fed = linear(&hidden, count, w2, b2);
-        let (y, xhat_2, rstd_2) = self.add_norm(&reads, fed, &middle, self.sites.feed_forward, [gamma_2, beta_2]);
+        let attended = linear_unbiased(&heads, count, wo);
+        let (middle, xhat, rstd) = self.add_norm(&reads, attended, &own, self.sites.attention, [bo, gamma, beta]);
+        let mut hidden = linear_unbiased(&middle, count, w1);
+        self.by_row(&reads, &mut hidden, |hidden, _, first| rows::relu_dropped(hidden, b1, self.sites.hidden, first));
+        let fed = linear_unbiased(&hidden, count, w2);
+        let (y, xhat_2, rstd_2) = self.add_norm(&reads, fed, &middle, self.sites.feed_forward, [b2, gamma_2, beta_2]);
         let (xhat, rstd) = ([xhat, xhat_2], [rstd, rstd_2]);
         (y, Saved { reads, q, u, weights, m, mass, heads, xhat, rstd, middle, hidden })
     }
@@ -228,17 +228,17 @@ impl Reading<'_> {
         own
     }
 
-    /// LN(residual + drop(x)) with its xhat and 1 / standard deviation.
+    /// LN(residual + drop(x + bias)) with its xhat and 1 / standard deviation.
     fn add_norm(
         &self,
         reads: &Range<usize>,
         mut x: Buffer,
         residual: &[f32],
         site: Site,
-        [gamma, beta]: [&[f32]; 2],
+        [bias, gamma, beta]: [&[f32]; 3],
     ) -> (Buffer, Buffer, Buffer) {
         let d = self.d;
-        self.by_row(reads, &mut x, |x, at, first| rows::residual(x, &residual[at * d..][..d], site, first));
+        self.by_row(reads, &mut x, |x, at, first| rows::residual(x, &residual[at * d..][..d], bias, site, first));
         let (mut y, mut rstd) = (Buffer::stale(x.len()), Buffer::stale(reads.len()));
         rows::norm(&mut x, &mut y, &mut rstd, gamma, beta, self.epsilon);
         (y, x, rstd)

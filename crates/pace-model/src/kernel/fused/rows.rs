@@ -4,18 +4,24 @@ use super::simd::{multiversion, sum_by};
 use crate::kernel::dropout::Site;
 
 multiversion! {
-    /// y = x + drop(y) in place, where `first` is the index of the first element in the whole tensor.
-    fn residual(y: &mut [f32], x: &[f32], site: Site, first: usize) = residual_body
+    /// y = x + drop(y + bias) in place, row by row, where `first` is the index of the first element in the whole tensor.
+    fn residual(y: &mut [f32], x: &[f32], bias: &[f32], site: Site, first: usize) = residual_body
 }
 
 #[inline(always)]
-fn residual_body<const FMA: bool>(y: &mut [f32], x: &[f32], site: Site, first: usize) {
-    if site.is_on() {
-        for (index, (y, x)) in y.iter_mut().zip(x).enumerate() {
-            *y = x + *y * site.factor((first + index) as u32);
+fn residual_body<const FMA: bool>(y: &mut [f32], x: &[f32], bias: &[f32], site: Site, first: usize) {
+    let d = bias.len();
+    for (row, (y, x)) in y.chunks_exact_mut(d).zip(x.chunks_exact(d)).enumerate() {
+        let first = first + row * d;
+        if site.is_on() {
+            for (index, ((y, x), bias)) in y.iter_mut().zip(x).zip(bias).enumerate() {
+                *y = x + (*y + bias) * site.factor((first + index) as u32);
+            }
+        } else {
+            for ((y, x), bias) in y.iter_mut().zip(x).zip(bias) {
+                *y += x + bias;
+            }
         }
-    } else {
-        add_body::<FMA>(y, x);
     }
 }
 
@@ -48,47 +54,22 @@ fn dropped_body<const FMA: bool>(y: &mut [f32], x: &[f32], site: Site, first: us
 }
 
 multiversion! {
-    /// h = drop(relu(h)) in place.
-    fn relu_dropped(h: &mut [f32], site: Site, first: usize) = relu_dropped_body
+    /// h = drop(relu(h + bias)) in place, row by row.
+    fn relu_dropped(h: &mut [f32], bias: &[f32], site: Site, first: usize) = relu_dropped_body
 }
 
 #[inline(always)]
-fn relu_dropped_body<const FMA: bool>(h: &mut [f32], site: Site, first: usize) {
-    if site.is_on() {
-        for (index, h) in h.iter_mut().enumerate() {
-            *h = h.max(0.0) * site.factor((first + index) as u32);
-        }
-    } else {
-        for h in h {
-            *h = h.max(0.0);
-        }
-    }
-}
-
-multiversion! {
-    /// h = relu(h + bias) in place, row by row.
-    fn relu_biased(h: &mut [f32], bias: &[f32]) = relu_biased_body
-}
-
-#[inline(always)]
-fn relu_biased_body<const FMA: bool>(h: &mut [f32], bias: &[f32]) {
-    for h in h.chunks_exact_mut(bias.len()) {
-        for (h, bias) in h.iter_mut().zip(bias) {
-            *h = (*h + bias).max(0.0);
-        }
-    }
-}
-
-multiversion! {
-    /// y += x + bias, row by row.
-    fn add_biased(y: &mut [f32], x: &[f32], bias: &[f32]) = add_biased_body
-}
-
-#[inline(always)]
-fn add_biased_body<const FMA: bool>(y: &mut [f32], x: &[f32], bias: &[f32]) {
-    for (y, x) in y.chunks_exact_mut(bias.len()).zip(x.chunks_exact(bias.len())) {
-        for ((y, x), bias) in y.iter_mut().zip(x).zip(bias) {
-            *y += x + bias;
+fn relu_dropped_body<const FMA: bool>(h: &mut [f32], bias: &[f32], site: Site, first: usize) {
+    for (row, h) in h.chunks_exact_mut(bias.len()).enumerate() {
+        let first = first + row * bias.len();
+        if site.is_on() {
+            for (index, (h, bias)) in h.iter_mut().zip(bias).enumerate() {
+                *h = (*h + bias).max(0.0) * site.factor((first + index) as u32);
+            }
+        } else {
+            for (h, bias) in h.iter_mut().zip(bias) {
+                *h = (*h + bias).max(0.0);
+            }
         }
     }
 }

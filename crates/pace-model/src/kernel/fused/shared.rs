@@ -16,6 +16,7 @@ use super::rows;
 use super::simd::multiversion;
 use super::sublayer::{Block, Frame, Kind, Own, Sublayer};
 use crate::kernel::MASKED;
+use crate::kernel::dropout::Dropout;
 use crate::kernel::params::NormPlacement;
 
 /// Rows that go through the blocks together.
@@ -73,9 +74,10 @@ pub(crate) fn forward(
         let mut h = gather(rows.iter().map(|&class| classes.rows[class as usize]), x, d);
         for (index, (sublayer, cache)) in sublayers.iter().zip(&mut caches).enumerate() {
             if sublayer.kind == Kind::FeedForward {
+                let still = Dropout::NONE.site(0);
                 h = around(frame, sublayer, h, |x| {
                     let mut hidden = linear_unbiased(x, rows.len(), &sublayer.params[0]);
-                    rows::relu_biased(&mut hidden, &sublayer.params[1]);
+                    rows::relu_dropped(&mut hidden, &sublayer.params[1], still, 0);
                     linear_unbiased(&hidden, rows.len(), &sublayer.params[2])
                 });
                 continue;
@@ -108,13 +110,14 @@ pub(crate) fn forward(
 
 /// Residual and norm around the function of a sublayer; the bias of its last map, the fourth parameter, is added here.
 fn around(frame: &Frame<'_>, sublayer: &Sublayer<'_>, x: Buffer, f: impl FnOnce(&[f32]) -> Buffer) -> Buffer {
+    let still = Dropout::NONE.site(0);
     let ((gamma, beta), bias) = (sublayer.norm_params(), &sublayer.params[3]);
     let mut rstd = Buffer::stale(x.len() / frame.d);
     let mut normed = Buffer::stale(x.len());
     match frame.norm {
         NormPlacement::Post => {
             let mut sum = f(&x);
-            rows::add_biased(&mut sum, &x, bias);
+            rows::residual(&mut sum, &x, bias, still, 0);
             rows::norm(&mut sum, &mut normed, &mut rstd, gamma, beta, frame.epsilon);
             normed
         }
@@ -122,7 +125,7 @@ fn around(frame: &Frame<'_>, sublayer: &Sublayer<'_>, x: Buffer, f: impl FnOnce(
             let mut xhat = Buffer::copy_of(&x);
             rows::norm(&mut xhat, &mut normed, &mut rstd, gamma, beta, frame.epsilon);
             let mut sum = f(&normed);
-            rows::add_biased(&mut sum, &x, bias);
+            rows::residual(&mut sum, &x, bias, still, 0);
             sum
         }
     }

@@ -147,10 +147,15 @@ fn forward_of<const FMA: bool>(
         let w = &mut weights[at..at + keys.len() * n_heads];
         let out = &mut out[row * d..(row + 1) * d];
         out.fill(0.0);
-        for (&key, w) in keys.iter().zip(w.chunks_exact_mut(n_heads)) {
-            dots::<FMA>(w, q, s.part(qkv, key as usize, 1, d), d_head, scale);
+        if keys.len() == 1 {
+            // A leaf looks at itself alone, and leaves are half of a tree.
+            w.fill(1.0);
+        } else {
+            for (&key, w) in keys.iter().zip(w.chunks_exact_mut(n_heads)) {
+                dots::<FMA>(w, q, s.part(qkv, key as usize, 1, d), d_head, scale);
+            }
+            softmax::<FMA>(w, n_heads);
         }
-        softmax::<FMA>(w, n_heads);
         if s.site.is_on() {
             let index = (s.lists.pair(s.first + row) * n_heads) as u32;
             for (offset, w) in w.iter_mut().enumerate() {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::attend::{Geometry, Grads, Order, Rows, Scratch};
-use super::linear::{Into, add_weight_grad, input_grad, linear};
+use super::linear::{Into, add_weight_grad, input_grad, linear, linear_unbiased};
 use super::pool::Buffer;
 use super::rows;
 use super::sparse::{self, Sparse};
@@ -222,12 +222,13 @@ impl<'a> Sublayer<'a> {
         let start = block.first * frame.n * d;
         let site = self.output_site(frame);
         let (gamma, beta) = self.norm_params();
+        let (_, bias) = self.output_params();
         let mut rstd = Buffer::stale(rows);
         let mut y = Buffer::stale(rows * d);
         match frame.norm {
             NormPlacement::Post => {
                 let (mut sum, mut saved) = self.apply(frame, block, &x, memory, scratch);
-                rows::residual(&mut sum, &x, site, start);
+                rows::residual(&mut sum, &x, bias, site, start);
                 rows::norm(&mut sum, &mut y, &mut rstd, gamma, beta, frame.epsilon);
                 (saved.input, saved.xhat, saved.rstd) = (x, sum, rstd);
                 (y, saved)
@@ -236,7 +237,7 @@ impl<'a> Sublayer<'a> {
                 let residual = Buffer::copy_of(&x);
                 rows::norm(&mut x, &mut y, &mut rstd, gamma, beta, frame.epsilon);
                 let (mut sum, mut saved) = self.apply(frame, block, &y, memory, scratch);
-                rows::residual(&mut sum, &residual, site, start);
+                rows::residual(&mut sum, &residual, bias, site, start);
                 (saved.input, saved.xhat, saved.rstd) = (y, x, rstd);
                 (sum, saved)
             }
@@ -279,7 +280,7 @@ impl<'a> Sublayer<'a> {
         dy
     }
 
-    /// The function inside the residual.
+    /// The function inside the residual, without the bias of its last map, which is added with the residual.
     fn apply(
         &self,
         frame: &Frame<'_>,
@@ -292,10 +293,10 @@ impl<'a> Sublayer<'a> {
         let mut saved = Saved::default();
         let p = &self.params;
         if self.kind == Kind::FeedForward {
-            let mut hidden = linear(x, rows, &p[0], &p[1]);
+            let mut hidden = linear_unbiased(x, rows, &p[0]);
             let first = block.first * frame.n * p[1].len();
-            rows::relu_dropped(&mut hidden, self.site(frame, site::HIDDEN), first);
-            let y = linear(&hidden, rows, &p[2], &p[3]);
+            rows::relu_dropped(&mut hidden, &p[1], self.site(frame, site::HIDDEN), first);
+            let y = linear_unbiased(&hidden, rows, &p[2]);
             saved.first = hidden;
             return (y, saved);
         }
@@ -314,8 +315,8 @@ impl<'a> Sublayer<'a> {
             geometry.forward(self.packed(&saved, frame.d), &mut weights, &mut heads, scratch);
             weights
         };
-        let (wo, bo) = self.output_params();
-        let y = linear(&heads, rows, wo, bo);
+        let (wo, _) = self.output_params();
+        let y = linear_unbiased(&heads, rows, wo);
         (saved.weights, saved.heads) = (weights, heads);
         (y, saved)
     }
@@ -375,6 +376,7 @@ impl<'a> Sublayer<'a> {
         std::array::from_fn(|index| &*self.params[index])
     }
 
+    /// The weight and bias of the last map.
     fn output_params(&self) -> (&[f32], &[f32]) {
         let count = self.params.len();
         (&self.params[count - 4], &self.params[count - 3])

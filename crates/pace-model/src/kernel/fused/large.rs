@@ -12,7 +12,7 @@ use rayon::prelude::{
 };
 
 use super::attend::Scratch;
-use super::linear::{Into, add_weight_grad, input_grad, linear_into, linear_unbiased};
+use super::linear::{Into, add_weight_grad, input_grad, linear_unbiased};
 use super::pool::Buffer;
 use super::rows;
 use super::sparse::{self, Sparse};
@@ -149,7 +149,8 @@ impl<'a> Large<'a> {
         let (frame, d) = (self.frame, self.frame.d);
         let [wqkv, bqkv, wo, bo, gamma, beta] = sublayer.six();
         let mut qkv = Buffer::stale(self.whole.graphs * 3 * d);
-        let projected = x.into_par_iter().zip(self.by_rows(&mut qkv, 3 * d)).map(|(mut x, qkv)| {
+        let parts = x.into_par_iter().zip(&self.blocks).zip(self.by_rows(&mut qkv, 3 * d));
+        let projected = parts.map(|((mut x, &block), qkv)| {
             let rows = x.len() / d;
             let mut saved = Saved::default();
             let residual = match frame.norm {
@@ -165,7 +166,7 @@ impl<'a> Large<'a> {
                     Some(residual)
                 }
             };
-            linear_into(qkv, &saved.input, rows, wqkv, bqkv);
+            sparse::project(&self.sparse(sublayer, block), &saved.input, wqkv, bqkv, qkv);
             (saved, residual)
         });
         let projected: Vec<_> = projected.collect();

@@ -5,6 +5,7 @@
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use super::linear::{Into, Mat, product};
 use super::pairwise::{add_scaled, dots, softmax, softmax_grad};
 use super::pool::Buffer;
 use super::simd::multiversion;
@@ -114,6 +115,30 @@ impl SparseShape {
             backward(&s, qkv, weights, dout, dqkv, &mut Vec::new());
         });
         dqkv
+    }
+}
+
+/// The packed projection of the rows of a block: x [rows, D] -> `qkv` [rows, 3D].
+///
+/// A row with a single key gives it all of its attention, whatever its query, and leaves are half of a tree: queries are
+/// computed for the other rows only. Those of single keys are zeros, which backward multiplies by a gradient of 0.
+pub(crate) fn project(s: &Sparse<'_>, x: &[f32], weight: &[f32], bias: &[f32], qkv: &mut [f32]) {
+    let d = s.d;
+    let asking: Vec<usize> = (0..s.rows).filter(|row| s.keys(*row).0.len() > 1).collect();
+    for packed in qkv.chunks_exact_mut(3 * d) {
+        packed[..d].fill(0.0);
+        packed[d..].copy_from_slice(&bias[d..]);
+    }
+    let keys = Mat::new(&weight[d..], 3 * d);
+    product([s.rows, d, 2 * d], &mut qkv[d..], 3 * d, Into::Add, Mat::new(x, d), keys, 1.0);
+    let (mut own, mut q) = (Buffer::stale(asking.len() * d), Buffer::stale(asking.len() * d));
+    for ((own, q), &row) in own.chunks_exact_mut(d).zip(q.chunks_exact_mut(d)).zip(&asking) {
+        own.copy_from_slice(&x[row * d..][..d]);
+        q.copy_from_slice(&bias[..d]);
+    }
+    product([asking.len(), d, d], &mut q, d, Into::Add, Mat::new(&own, d), Mat::new(weight, 3 * d), 1.0);
+    for (q, &row) in q.chunks_exact(d).zip(&asking) {
+        qkv[row * 3 * d..][..d].copy_from_slice(q);
     }
 }
 

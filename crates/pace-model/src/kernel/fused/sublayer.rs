@@ -300,16 +300,18 @@ impl<'a> Sublayer<'a> {
             saved.first = hidden;
             return (y, saved);
         }
-        saved.first = linear(x, rows, &p[0], &p[1]);
-        if self.kind == Kind::CrossAttention {
-            saved.second = linear(memory, block.graphs * frame.m, &p[2], &p[3]);
-        }
         let mut heads = Buffer::stale(rows * frame.d);
         let weights = if let Some(lists) = self.sparse(frame, block) {
+            saved.first = Buffer::stale(rows * 3 * frame.d);
+            sparse::project(&lists, x, &p[0], &p[1], &mut saved.first);
             let mut weights = Buffer::stale(lists.n_weights());
             sparse::forward(&lists, &saved.first, &mut weights, &mut heads);
             weights
         } else {
+            saved.first = linear(x, rows, &p[0], &p[1]);
+            if self.kind == Kind::CrossAttention {
+                saved.second = linear(memory, block.graphs * frame.m, &p[2], &p[3]);
+            }
             let geometry = self.geometry(frame, block);
             let mut weights = Buffer::stale(geometry.n_weights());
             geometry.forward(self.packed(&saved, frame.d), &mut weights, &mut heads, scratch);

@@ -6,10 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use burn::tensor::{Device, Distribution, Tensor, TensorData};
+use burn::tensor::{DType, Device, Distribution, Int, Tensor, TensorData};
 use pace_model::kernel::{
-    self, AdamStep, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams,
-    HeadParams, Masks, NormParams, NormPlacement, SelfAttentionParams, Truth, plain,
+    self, AdamStep, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams, EncoderParams,
+    FeedForwardParams, HeadParams, Masks, NormParams, NormPlacement, SelfAttentionParams, Truth, plain,
 };
 use serde_json::json;
 
@@ -116,6 +116,23 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
         let f = if fused { kernel::encoder } else { plain::encoder };
         f(input.clone(), mask.clone(), params.clone(), &config(0.0)).into_data();
     };
+    // The last row of every graph, in training and in inference.
+    let last: Vec<u32> = (1..=batch).map(|graph| (graph * n) as u32 - 1).collect();
+    let rows = |x: Tensor<2>, bias: Tensor<3>, params: Vec<EncoderParams>, last: Vec<u32>| {
+        let places = last.iter().map(|&row| row as i32).collect::<Vec<_>>();
+        let places = Tensor::<1, Int>::from_data(TensorData::new(places, [batch]), &x.device());
+        move |fused: bool| match fused {
+            true => kernel::encoder_rows(x.clone(), bias.clone(), &last, params.clone(), &config(0.0)),
+            false => plain::encoder(x.clone(), bias.clone(), params.clone(), &config(0.0)).select(0, places.clone()),
+        }
+    };
+    let read_train = rows(x.clone(), bias.clone(), encoder.clone(), last.clone());
+    let read = rows(x.clone().inner(), bias.clone().inner(), tensors.inner(&encoder), last);
+    let (nodes, features, embedding) = tensors.embedding(batch, n);
+    let embed = move |fused: bool| {
+        let f = if fused { kernel::node_embedding } else { plain::node_embedding };
+        backward(f(nodes.clone(), features.clone(), embedding.clone(), false, Dropout::NONE));
+    };
     let (mask, params) = (bias.clone().inner(), tensors.inner(&encoder));
     // Six kinds of nodes, as in ENAS: what inference gains where graphs begin alike.
     let kinds: Vec<i32> = (0..batch * n).map(|row| (row / n * (row % n + 1) * 7 % 6) as i32).collect();
@@ -144,12 +161,15 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
     vec![
         ("adam", Box::new(adam)),
         ("graph_nll", Box::new(graph_nll)),
+        ("node_embedding", Box::new(embed)),
         ("attention", Box::new(attention)),
         ("add_norm", Box::new(add_norm)),
         ("encoder_layer", stack(1, 0.0)),
         ("decoder_layer", Box::new(decoder_layer)),
         ("encoder_3", stack(3, 0.0)),
         ("encoder_3_dropout", stack(3, 0.15)),
+        ("encoder_3_rows", Box::new(move |fused| backward(read_train(fused)))),
+        ("encoder_3_rows_inference", Box::new(move |fused| drop(read(fused).into_data()))),
         ("encoder_3_inference", Box::new(inference)),
         ("encoder_3_inference_alike", Box::new(inference_alike)),
     ]
@@ -210,6 +230,24 @@ impl Source {
         let (wo, bo) = self.linear(self.d, self.d);
         let cross = CrossAttentionParams { wq, bq, wkv, bkv, wo, bo };
         DecoderParams { attention, norm_attention, cross, norm_cross: self.norm(), feed_forward, norm_feed_forward }
+    }
+
+    /// The nodes of chains with 9 operations, and the embedding of PACE-VAE.
+    fn embedding(&self, batch: usize, n: usize) -> (Tensor<1, Int>, Tensor<2>, EmbeddingParams) {
+        let (rows, half) = (batch * n, self.d / 2);
+        let tokens: Vec<i32> = (0..rows).map(|row| (row * 7 % 9) as i32).collect();
+        let mut features = vec![0.0; rows * 2 * n];
+        for (row, features) in features.chunks_exact_mut(2 * n).enumerate() {
+            features[row % n] = 1.0;
+            (0..row % n)
+                .filter(|before| (row / n + before).is_multiple_of(2))
+                .for_each(|before| features[n + before] = 1.0);
+        }
+        let (weight, bias) = self.linear(9, half);
+        let params =
+            EmbeddingParams { weight, bias, first: self.leaf([2 * n, self.d]), second: self.leaf([self.d, half]) };
+        let tokens = Tensor::from_data(TensorData::new(tokens, [rows]), (&self.device, DType::I32));
+        (tokens, Tensor::from_data(TensorData::new(features, [rows, 2 * n]), &self.device), params)
     }
 
     /// The heads of PACE-VAE: 32 hidden units, 9 operations.

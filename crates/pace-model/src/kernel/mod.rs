@@ -49,11 +49,11 @@ pub use ops::{
     sparse_encoder,
 };
 pub use pairs::PairLists;
-pub use read::{encoder_rows, sparse_encoder_rows};
 pub use params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams,
 };
+pub use read::{encoder_rows, sparse_encoder_rows};
 
 /// An attention bias at or under this value forbids the pair: its weight is exactly 0.
 pub const MASKED: f32 = -1e30;

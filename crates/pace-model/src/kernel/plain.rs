@@ -3,8 +3,8 @@
 //! They serve each device the fused path does not (ndarray, vulkan, cuda), dtypes other than f32 and attention biases that
 //! need a gradient; and they are what the tests hold the fused path against.
 
-use burn::tensor::{Int, Tensor};
 use burn::tensor::activation::{log_softmax, relu};
+use burn::tensor::{Int, Tensor};
 
 use super::adam::AdamStep;
 use super::dropout::{Dropout, Site};

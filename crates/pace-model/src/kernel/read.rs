@@ -13,13 +13,13 @@ use super::fused::{
     ops::{ENCODER, MAX_LAYERS, OwnPairs, ReadOp, StackOp},
     reads::Reads,
 };
-use super::ops::{encoder, sparse_encoder};
 #[cfg(feature = "flex")]
 use super::ops::{check_encoder, needs_grad, push_encoder};
+use super::ops::{encoder, sparse_encoder};
 use super::pairs::PairLists;
-use super::params::{BlockConfig, EncoderParams};
 #[cfg(feature = "flex")]
 use super::params::NormPlacement;
+use super::params::{BlockConfig, EncoderParams};
 use crate::batch::ints;
 
 /// The given rows of [`encoder`]'s result, for less: the last block is computed at these rows only.

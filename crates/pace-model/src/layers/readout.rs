@@ -37,7 +37,8 @@ impl Readout {
     /// The rows of [B*N, D] that are read, one per graph and ascending; none where it takes all of them.
     pub fn rows(self, batch: &DagBatch) -> Option<Vec<u32>> {
         let [b, n] = batch.dims();
-        let pick = |position: &dyn Fn(usize) -> usize| (0..b).map(|graph| (graph * n + position(graph)) as u32).collect();
+        let pick =
+            |position: &dyn Fn(usize) -> usize| (0..b).map(|graph| (graph * n + position(graph)) as u32).collect();
         match self {
             Readout::Output => Some(pick(&|graph| batch.lengths[graph] - 1)),
             Readout::Root => Some(pick(&|_| 0)),

@@ -2,8 +2,8 @@
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use pace_model::kernel::{
-    BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams, EncoderParams, FeedForwardParams, HeadParams,
-    NormParams, NormPlacement, SelfAttentionParams,
+    BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams, EncoderParams, FeedForwardParams,
+    HeadParams, NormParams, NormPlacement, SelfAttentionParams,
 };
 use proptest::prelude::{Strategy, any};
 use proptest::sample::select;

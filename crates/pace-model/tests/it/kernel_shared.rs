@@ -43,7 +43,7 @@ fn compare(case: &Case, kinds: usize, ahead: bool) {
 fn compare_rows(case: &Case, kinds: usize, ahead: bool) {
     let case = Case { p: 0.0, ..*case };
     let rows: Vec<u32> = (0..(case.batch * case.n) as u32)
-        .filter(|row| (row + 1) % case.n as u32 == 0 || (u64::from(*row) ^ case.seed) % 7 == 0)
+        .filter(|row| (row + 1) % case.n as u32 == 0 || (u64::from(*row) ^ case.seed).is_multiple_of(7))
         .collect();
     let run = |fused: bool| {
         let mut draw = case.draw();
@@ -52,9 +52,10 @@ fn compare_rows(case: &Case, kinds: usize, ahead: bool) {
         let (x, bias) = inputs(&case, kinds, ahead, &draw.device);
         let y = match fused {
             true => kernel::encoder_rows(x, bias, &rows, params, &case.config()).into_data().try_to_vec::<f32>(),
-            false => plain::encoder(x, bias, params, &case.config()).into_data().try_to_vec::<f32>().map(|all| {
-                rows.iter().flat_map(|&row| all[row as usize * case.d..][..case.d].to_vec()).collect()
-            }),
+            false => plain::encoder(x, bias, params, &case.config())
+                .into_data()
+                .try_to_vec::<f32>()
+                .map(|all| rows.iter().flat_map(|&row| all[row as usize * case.d..][..case.d].to_vec()).collect()),
         };
         Outcome(vec![("output".to_owned(), y.unwrap())])
     };

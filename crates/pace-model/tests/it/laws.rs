@@ -73,6 +73,8 @@ fn shapes<E: DagEncoder>(encoder: &E, dags: &[Dag], device: &Device) {
     let encoding = encoder.encode(&batch);
     assert_eq!(encoding.nodes.dims(), [b * n, encoder.d_node()]);
     assert_eq!(encoding.graph.dims(), [b, encoder.d_graph()]);
+    let alone = distance(&values(encoder.encode_graphs(&batch)), &values(encoding.graph.clone()));
+    assert!(alone < 1e-4, "graphs encoded alone are {alone} from those encoded with their nodes");
     assert!(values(encoding.nodes).iter().chain(&values(encoding.graph)).all(|value| value.is_finite()));
 }
 

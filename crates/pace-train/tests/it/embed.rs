@@ -1,11 +1,15 @@
 //! Shards make the same matrix as the whole, in files that others can read.
 
 use burn::tensor::Device;
+use pace_graph::Dag;
+use pace_graph::dataset::Ast;
+use pace_model::ast::AstTable;
+use pace_model::encoder::{AstPaceConfig, GraphEncoder};
 use pace_train::Source;
-use pace_train::embed::{MatrixFile, embed, embed_all};
+use pace_train::embed::{MatrixFile, embed, embed_all, embed_asts, embed_dags};
 use safetensors::SafeTensors;
 
-use crate::setting::{device, table, vae};
+use crate::setting::{dags, device, table, vae};
 
 fn matrix(batch: usize, device: &Device) -> Vec<f32> {
     let model = vae(device);
@@ -21,6 +25,58 @@ fn shards_make_the_whole() {
         let gap = matrix(batch, &device).iter().zip(&whole).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(gap < 1e-5, "batches of {batch}: {gap}");
     }
+}
+
+/// Graphs that are laid out on the way have the same vectors, in the same order, in more shards than a window has.
+#[test]
+fn graphs_on_the_way_make_the_same_matrix() {
+    let device = device();
+    let (model, table) = (vae(&device), table(50));
+    let mut rows = Vec::new();
+    let Ok(()) = embed_dags(
+        &dags(50),
+        table.layout(),
+        3,
+        &device,
+        |batch| model.embed(batch),
+        |shard| {
+            rows.extend_from_slice(shard);
+            Ok::<(), std::convert::Infallible>(())
+        },
+    );
+    assert_eq!(rows, matrix(3, &device));
+}
+
+#[test]
+fn trees_on_the_way_make_the_same_matrix_and_other_graphs_an_error() {
+    let device = device();
+    let model = AstPaceConfig { d_model: 32, ..AstPaceConfig::code2() }.init(9, 9, 1, &device);
+    // A root with chains of two below it, in DFS order.
+    let tree = |size: usize| {
+        let edges = (1..size).map(|node| if node % 2 == 1 { (0, node) } else { (node - 1, node) });
+        Ast {
+            dag: Dag::new(vec![size as u16; size], edges).unwrap(),
+            attributes: vec![1; size],
+            is_attributed: vec![false; size],
+            dfs_order: (0..size as u32).collect(),
+            depths: (0..size as u32).map(|node| if node == 0 { 0 } else { 2 - node % 2 }).collect(),
+            label: Vec::new(),
+        }
+    };
+    let trees: Vec<Ast> = [2, 4, 3, 6, 8, 2, 3].map(tree).into();
+    let run = |asts: &[Ast], batch: usize| {
+        let mut rows: Vec<f32> = Vec::new();
+        let sink = |shard: &[f32]| {
+            rows.extend_from_slice(shard);
+            Ok::<(), pace_graph::Error>(())
+        };
+        embed_asts(asts, model.layout(), batch, &device, |batch| model.embed(batch), sink).map(|()| rows)
+    };
+    let table = AstTable::new(&trees, *model.layout()).unwrap();
+    let expected = embed_all(&table, 2, &device, |batch| model.embed(batch));
+    assert_eq!(run(&trees, 2).unwrap(), expected);
+    let wide = Ast { attributes: vec![9; 2], ..tree(2) };
+    assert!(run(&[tree(2), wide], 1).is_err(), "attribute 9 of 9");
 }
 
 #[test]

@@ -4,9 +4,7 @@
 //! The cut depends on shapes alone and the partial weight gradients are added in the order of the groups, so results do not
 //! depend on the number of threads or on who was faster.
 
-use rayon::prelude::{
-    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
-};
+use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::attend::Scratch;
 use super::large::{Large, Step};

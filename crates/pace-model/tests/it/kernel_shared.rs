@@ -78,6 +78,21 @@ proptest! {
     }
 }
 
+/// Inside a thread of the pool a batch is one group, outside two or more: the vectors are the same to the bit.
+#[test]
+fn groups_change_no_bit() {
+    let case =
+        Case { batch: 128, n: 9, m: 1, n_heads: 8, d: 64, hidden: 64, layers: 3, seed: 5, p: 0.0, pre_norm: false };
+    let run = || {
+        let mut draw = case.draw();
+        draw.device = Device::flex();
+        let params = draw.encoder_params(&case);
+        let (x, bias) = inputs(&case, 40, false, &draw.device);
+        kernel::encoder(x, bias, params, &case.config()).into_data().try_to_vec::<f32>().unwrap()
+    };
+    assert_eq!(run(), rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().install(run));
+}
+
 /// Several groups of several blocks, and hardly two rows alike.
 #[test]
 fn large_batches() {

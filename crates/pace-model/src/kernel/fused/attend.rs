@@ -6,7 +6,7 @@ use crate::kernel::dropout::Site;
 use crate::kernel::{MASKED, PENALISED};
 
 /// Graphs up to this many nodes go head-per-lane; beyond it the matrix product is worth its setup.
-const MAX_LANE_NODES: usize = 32;
+pub(crate) const MAX_LANE_NODES: usize = 32;
 
 /// Weights of one head up to this many per graph are kept for backward; larger ones are computed again.
 const MAX_KEPT_WEIGHTS: usize = 128 * 128;

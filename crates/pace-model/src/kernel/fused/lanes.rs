@@ -121,28 +121,43 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
     }
 }
 
-/// One query along a list of keys, without dropout and keeping nothing: row `row` of q over the rows `list` of keys and
-/// values, in lane order -> `out` `[D]`.
+/// One query along a list of keys, without dropout and keeping nothing: row `query` over the rows `list` of packed
+/// projections [rows, 3D] in lane order, which lack their bias `[3D]` -> `out` `[D]`.
+///
+/// The bias of the queries is added here. That of the keys adds the same to all scores, which softmax does not see; that of
+/// the values, whose weights sum to 1, is where the output starts. W lanes are several positions side by side, so that a
+/// vector is full; D is a multiple of W and W of H.
 #[inline(always)]
-pub(crate) fn along<const H: usize, const FMA: bool>(
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn along<const H: usize, const W: usize, const FMA: bool>(
     query: usize,
     list: &[u32],
-    d_head: usize,
+    d: usize,
     scale: f32,
-    [q, keys, values]: [Rows<'_>; 3],
+    qkv: &[f32],
+    bias: &[f32],
     out: &mut [f32],
-    weights: &mut Vec<Lanes<H>>,
+    weights: &mut [Lanes<H>],
 ) {
-    let q = row::<H>(&q, query, d_head);
-    let out = lanes::<H>(out, d_head * H);
-    out.fill([0.0; H]);
-    weights.clear();
+    let part = |row: usize, part: usize| qkv[(3 * row + part) * d..][..d].as_chunks::<W>().0;
+    let out = out[..d].as_chunks_mut::<W>().0;
+    if list.is_empty() {
+        return out.fill([0.0; W]);
+    }
+    let (q, query_bias) = (part(query, 0), bias[..d].as_chunks::<W>().0);
+    let weights = &mut weights[..list.len()];
     let mut top = [f32::NEG_INFINITY; H];
-    for &key in list {
-        let s = dot::<H, FMA>(q, row::<H>(&keys, key as usize, d_head));
-        let s = each(s, s, |s, _| s * scale);
-        top = each(s, top, |s, top| if s > top { s } else { top });
-        weights.push(s);
+    for (w, &key) in weights.iter_mut().zip(list) {
+        let mut total = [0.0; W];
+        for ((q, bias), key) in q.iter().zip(query_bias).zip(part(key as usize, 1)) {
+            total = mul_add::<W, FMA>(each(*q, *bias, |q, bias| q + bias), *key, total);
+        }
+        let mut score = [0.0; H];
+        for positions in total.as_chunks::<H>().0 {
+            score = each(score, *positions, |score, product| score + product);
+        }
+        *w = each(score, score, |score, _| score * scale);
+        top = each(*w, top, |s, top| if s > top { s } else { top });
     }
     let mut total = [0.0; H];
     for w in weights.iter_mut() {
@@ -150,8 +165,12 @@ pub(crate) fn along<const H: usize, const FMA: bool>(
         total = each(total, *w, |total, e| total + e);
     }
     let inverse = total.map(|total| 1.0 / total);
-    for (&key, &w) in list.iter().zip(weights.iter()) {
-        axpy::<H, FMA>(out, each(w, inverse, |e, inverse| e * inverse), row::<H>(&values, key as usize, d_head));
+    out.copy_from_slice(bias[2 * d..].as_chunks::<W>().0);
+    for (w, &key) in weights.iter().zip(list) {
+        let w = each(*w, inverse, |e, inverse| e * inverse);
+        let mut wide = [0.0; W];
+        wide.as_chunks_mut::<H>().0.fill(w);
+        axpy::<W, FMA>(out, wide, part(key as usize, 2));
     }
 }
 

@@ -118,6 +118,28 @@ fn norm_body<const FMA: bool>(
 }
 
 multiversion! {
+    /// y = LN(x + y + bias) in place, row by row, keeping nothing; the parameters are bias, gamma, beta.
+    fn add_norm(y: &mut [f32], x: &[f32], params: [&[f32]; 3], epsilon: f32) = add_norm_body
+}
+
+#[inline(always)]
+fn add_norm_body<const FMA: bool>(y: &mut [f32], x: &[f32], [bias, gamma, beta]: [&[f32]; 3], epsilon: f32) {
+    let d = bias.len();
+    let inverse = 1.0 / d as f32;
+    for (y, x) in y.chunks_exact_mut(d).zip(x.chunks_exact(d)) {
+        for ((y, x), bias) in y.iter_mut().zip(x).zip(bias) {
+            *y += x + bias;
+        }
+        let mean = sum_by(y, y, |y, _| y) * inverse;
+        let variance = sum_by(y, y, |y, _| (y - mean) * (y - mean)) * inverse;
+        let scale = 1.0 / (variance + epsilon).sqrt();
+        for ((y, gamma), beta) in y.iter_mut().zip(gamma).zip(beta) {
+            *y = (*y - mean) * scale * gamma + beta;
+        }
+    }
+}
+
+multiversion! {
     /// Gradient of [`norm`]: dy becomes dx in place; dgamma and dbeta are added to.
     ///
     /// With t = dy * gamma: dx = rstd (t - mean(t) - xhat mean(t xhat)).

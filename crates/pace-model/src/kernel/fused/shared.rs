@@ -8,9 +8,9 @@
 //! Distinct rows keep their order, in which a row comes after all it looks at. A few at a time go through all blocks, reading
 //! the keys and values that earlier ones left in the cache of each block.
 
-use super::attend::{Order, Rows};
+use super::attend::{MAX_LANE_NODES, Order};
 use super::lanes;
-use super::linear::{Into, Mat, linear_into, linear_unbiased, product};
+use super::linear::{Into, Mat, linear_unbiased, product};
 use super::pool::Buffer;
 use super::rows;
 use super::simd::multiversion;
@@ -25,9 +25,12 @@ const BLOCK_ROWS: usize = 256;
 /// Rows per group: groups are what threads share out, and a larger one shares more.
 const GROUP_ROWS: usize = 2048;
 
-/// The groups of a batch of so many graphs of `n` rows. Shapes alone decide.
+/// The groups of a batch of so many graphs of `n` rows: at least two, unless one of many threads is at work here already
+/// and nobody waits for a share. A row's vector does not depend on its group.
 pub(crate) fn groups(batch: usize, n: usize) -> Vec<Block> {
-    let count = (batch * n).div_ceil(GROUP_ROWS).next_multiple_of(2).min(batch);
+    let count = (batch * n).div_ceil(GROUP_ROWS);
+    let alone = rayon::current_thread_index().is_none();
+    let count = if alone { count.next_multiple_of(2).min(batch) } else { count };
     let group = batch.div_ceil(count).max(1);
     (0..batch).step_by(group).map(|first| Block { first, graphs: group.min(batch - first) }).collect()
 }
@@ -110,22 +113,19 @@ pub(crate) fn forward(
 
 /// Residual and norm around the function of a sublayer; the bias of its last map, the fourth parameter, is added here.
 fn around(frame: &Frame<'_>, sublayer: &Sublayer<'_>, x: Buffer, f: impl FnOnce(&[f32]) -> Buffer) -> Buffer {
-    let still = Dropout::NONE.site(0);
     let ((gamma, beta), bias) = (sublayer.norm_params(), &sublayer.params[3]);
-    let mut rstd = Buffer::stale(x.len() / frame.d);
-    let mut normed = Buffer::stale(x.len());
     match frame.norm {
         NormPlacement::Post => {
             let mut sum = f(&x);
-            rows::residual(&mut sum, &x, bias, still, 0);
-            rows::norm(&mut sum, &mut normed, &mut rstd, gamma, beta, frame.epsilon);
-            normed
+            rows::add_norm(&mut sum, &x, [bias, gamma, beta], frame.epsilon);
+            sum
         }
         NormPlacement::Pre => {
+            let (mut normed, mut rstd) = (Buffer::stale(x.len()), Buffer::stale(x.len() / frame.d));
             let mut xhat = Buffer::copy_of(&x);
             rows::norm(&mut xhat, &mut normed, &mut rstd, gamma, beta, frame.epsilon);
             let mut sum = f(&normed);
-            rows::residual(&mut sum, &x, bias, still, 0);
+            rows::residual(&mut sum, &x, bias, Dropout::NONE.site(0), 0);
             sum
         }
     }
@@ -141,7 +141,7 @@ fn gather(rows: impl ExactSizeIterator<Item = u32>, x: &[f32], d: usize) -> Buff
 }
 
 /// Self-attention of consecutive classes, x [rows, D] -> [rows, D] without the last bias; their packed projection goes
-/// into the cache [distinct, 3D].
+/// into the cache [distinct, 3D], without its bias.
 fn attend(
     frame: &Frame<'_>,
     sublayer: &Sublayer<'_>,
@@ -150,20 +150,18 @@ fn attend(
     x: &[f32],
     cache: &mut [f32],
 ) -> Buffer {
-    let (d, params) = (frame.d, &sublayer.params);
+    let d = frame.d;
     let packed = &mut cache[rows[0] as usize * 3 * d..][..rows.len() * 3 * d];
-    linear_into(packed, x, rows.len(), &params[0], &params[1]);
+    let (x, weight) = (Mat::new(x, d), Mat::new(&sublayer.params[0], 3 * d));
+    product([rows.len(), d, 3 * d], packed, 3 * d, Into::Replace, x, weight, 1.0);
     mix(frame, sublayer, classes, rows, cache)
 }
 
 /// The keys and values of consecutive classes, x [rows, D] -> two thirds of packed [rows, 3D].
 fn project_keys(frame: &Frame<'_>, sublayer: &Sublayer<'_>, x: &[f32], packed: &mut [f32]) {
     let (d, rows) = (frame.d, x.len() / frame.d);
-    let (weight, bias) = (&sublayer.params[0], &sublayer.params[1]);
-    let packed = &mut packed[..rows * 3 * d];
-    packed.chunks_exact_mut(3 * d).for_each(|packed| packed[d..].copy_from_slice(&bias[d..]));
-    let (x, weight) = (Mat::new(x, d), Mat::new(&weight[d..], 3 * d));
-    product([rows, d, 2 * d], &mut packed[d..], 3 * d, Into::Add, x, weight, 1.0);
+    let (x, weight) = (Mat::new(x, d), Mat::new(&sublayer.params[0][d..], 3 * d));
+    product([rows, d, 2 * d], &mut packed[d..rows * 3 * d], 3 * d, Into::Replace, x, weight, 1.0);
 }
 
 /// [`attend`] of any classes, whose keys and values [`project_keys`] has left in the cache: only queries are missing.
@@ -177,8 +175,7 @@ fn attend_wanted(
 ) -> Buffer {
     let (d, mut q) = (frame.d, Buffer::stale(x.len()));
     let weight = Mat::new(&sublayer.params[0], 3 * d);
-    q.chunks_exact_mut(d).for_each(|q| q.copy_from_slice(&sublayer.params[1][..d]));
-    product([rows.len(), d, d], &mut q, d, Into::Add, Mat::new(x, d), weight, 1.0);
+    product([rows.len(), d, d], &mut q, d, Into::Replace, Mat::new(x, d), weight, 1.0);
     for (q, &row) in q.chunks_exact(d).zip(rows) {
         cache[row as usize * 3 * d..][..d].copy_from_slice(q);
     }
@@ -190,7 +187,8 @@ fn mix(frame: &Frame<'_>, sublayer: &Sublayer<'_>, classes: &Classes, rows: &[u3
     let (d, n_heads) = (frame.d, frame.n_heads);
     let mut heads = Buffer::stale(rows.len() * d);
     let scale = 1.0 / ((d / n_heads) as f32).sqrt();
-    attend_lists(&Attention { classes, rows, d, n_heads, scale }, cache, &mut heads);
+    let bias = &sublayer.params[1];
+    attend_lists(&Attention { classes, rows, d, n_heads, scale, bias }, cache, &mut heads);
     linear_unbiased(&heads, rows.len(), &sublayer.params[2])
 }
 
@@ -202,6 +200,8 @@ pub(crate) struct Attention<'a> {
     d: usize,
     n_heads: usize,
     scale: f32,
+    /// Of the packed projection.
+    bias: &'a [f32],
 }
 
 multiversion! {
@@ -211,23 +211,27 @@ multiversion! {
 
 #[inline(always)]
 fn attend_lists_body<const FMA: bool>(a: &Attention<'_>, qkv: &[f32], out: &mut [f32]) {
-    match (a.n_heads, a.d / a.n_heads) {
-        (8, 8) => attend_lists_of::<8, FMA>(a, 8, qkv, out),
-        (8, d_head) => attend_lists_of::<8, FMA>(a, d_head, qkv, out),
-        (4, d_head) => attend_lists_of::<4, FMA>(a, d_head, qkv, out),
-        (16, d_head) => attend_lists_of::<16, FMA>(a, d_head, qkv, out),
+    match (a.n_heads, a.d) {
+        (8, 64) => attend_lists_of::<8, 16, FMA>(a, 64, qkv, out),
+        (8, d) if d.is_multiple_of(16) => attend_lists_of::<8, 16, FMA>(a, d, qkv, out),
+        (8, d) => attend_lists_of::<8, 8, FMA>(a, d, qkv, out),
+        (4, d) => attend_lists_of::<4, 4, FMA>(a, d, qkv, out),
+        (16, d) => attend_lists_of::<16, 16, FMA>(a, d, qkv, out),
         (n_heads, _) => unreachable!("{n_heads} heads have no lane kernel"),
     }
 }
 
 #[inline(always)]
-fn attend_lists_of<const H: usize, const FMA: bool>(a: &Attention<'_>, d_head: usize, qkv: &[f32], out: &mut [f32]) {
-    let d = d_head * H;
-    let [q, keys, values] = [0, d, 2 * d].map(|offset| Rows { data: qkv, stride: 3 * d, offset });
-    let mut weights = Vec::new();
+fn attend_lists_of<const H: usize, const W: usize, const FMA: bool>(
+    a: &Attention<'_>,
+    d: usize,
+    qkv: &[f32],
+    out: &mut [f32],
+) {
+    let mut weights = [[0.0; H]; MAX_LANE_NODES];
     for (&row, out) in a.rows.iter().zip(out.chunks_exact_mut(d)) {
         let row = row as usize;
-        lanes::along::<H, FMA>(row, a.classes.keys(row), d_head, a.scale, [q, keys, values], out, &mut weights);
+        lanes::along::<H, W, FMA>(row, a.classes.keys(row), d, a.scale, qkv, a.bias, out, &mut weights);
     }
 }
 
@@ -256,27 +260,30 @@ impl Classes {
             of_row: Vec::with_capacity(count),
         };
         let mut table = vec![FREE; (2 * count).next_power_of_two()];
-        let mut key_classes = Vec::with_capacity(n);
+        let mut key_classes = vec![0; n];
         for (row, bias) in bias.chunks_exact(n).enumerate() {
             let (graph, position) = (row / n * n, row % n);
-            key_classes.clear();
             // What would be the class of this row if it is new.
             let own = classes.rows.len() as u32;
-            for (key, &bias) in bias.iter().enumerate() {
-                if bias <= MASKED {
-                    continue;
-                }
-                if key > position || bias != 0.0 {
-                    return None;
-                }
-                key_classes.push(if key == position { own } else { classes.of_row[graph + key] });
+            // Without branches, for masks are unpredictable.
+            let (past, ahead) = bias.split_at(position + 1);
+            let (mut count, mut strange) =
+                (0, ahead.iter().fold(f32::NEG_INFINITY, |top, &bias| top.max(bias)) > MASKED);
+            for (&class, &bias) in classes.of_row[graph..].iter().chain([&own]).zip(past) {
+                key_classes[count] = class;
+                count += usize::from(bias > MASKED);
+                strange |= (bias > MASKED) & (bias != 0.0);
             }
+            if strange {
+                return None;
+            }
+            let key_classes = &key_classes[..count];
             let values = &x[row * d..][..d];
-            let hash = hash(values, &key_classes, own);
-            let class = classes.find(&mut table, hash, x, values, &key_classes);
+            let hash = hash(values, key_classes, own);
+            let class = classes.find(&mut table, hash, x, values, key_classes);
             if class == own {
                 classes.rows.push(row as u32);
-                classes.keys.extend_from_slice(&key_classes);
+                classes.keys.extend_from_slice(key_classes);
                 classes.offsets.push(classes.keys.len() as u32);
             }
             classes.of_row.push(class);

@@ -41,17 +41,21 @@ fn compare(case: &Case, kinds: usize, ahead: bool) {
 
 /// Only the last row of every graph and a few more.
 fn compare_rows(case: &Case, kinds: usize, ahead: bool) {
-    let case = Case { p: 0.0, ..*case };
     let rows: Vec<u32> = (0..(case.batch * case.n) as u32)
         .filter(|row| (row + 1) % case.n as u32 == 0 || (u64::from(*row) ^ case.seed).is_multiple_of(7))
         .collect();
+    compare_these(case, kinds, ahead, &rows);
+}
+
+fn compare_these(case: &Case, kinds: usize, ahead: bool, rows: &[u32]) {
+    let case = Case { p: 0.0, ..*case };
     let run = |fused: bool| {
         let mut draw = case.draw();
         draw.device = Device::flex();
         let params = draw.encoder_params(&case);
         let (x, bias) = inputs(&case, kinds, ahead, &draw.device);
         let y = match fused {
-            true => kernel::encoder_rows(x, bias, &rows, params, &case.config()).into_data().try_to_vec::<f32>(),
+            true => kernel::encoder_rows(x, bias, rows, params, &case.config()).into_data().try_to_vec::<f32>(),
             false => plain::encoder(x, bias, params, &case.config())
                 .into_data()
                 .try_to_vec::<f32>()
@@ -102,4 +106,6 @@ fn large_batches() {
     compare(&case, 5000, false);
     compare_rows(&case, 6, false);
     compare_rows(&case, 5000, false);
+    // Groups and blocks from which nothing is read.
+    compare_these(&case, 5000, false, &[17, 3000]);
 }

@@ -60,45 +60,34 @@ pub(crate) fn forward(
     let (n, d) = (frame.n, frame.d);
     let classes = Classes::new(x, &bias[group.first * n * n..][..group.graphs * n * n], n, d)?;
     let count = classes.rows.len();
-    let mut caches: Vec<Buffer> = sublayers
-        .iter()
-        .map(
-            |sublayer| {
-                if sublayer.kind == Kind::SelfAttention { Buffer::stale(count * 3 * d) } else { Buffer::default() }
-            },
-        )
-        .collect();
+    let cache = |sublayer: &Sublayer<'_>| match sublayer.kind {
+        Kind::SelfAttention => Buffer::stale(count * 3 * d),
+        _ => Buffer::default(),
+    };
+    let mut caches: Vec<Buffer> = sublayers.iter().map(cache).collect();
     let wanted = read.map(|read| classes.wanted(read, group.first * n));
-    // Sublayers from here on are computed for wanted rows only.
-    let last = if wanted.is_some() { sublayers.len().saturating_sub(2) } else { sublayers.len() };
+    // The last block is computed for wanted rows only.
+    let (all, last) = sublayers.split_at(sublayers.len() - if wanted.is_some() { 2 } else { 0 });
     let mut distinct = Buffer::stale(count * d);
     for first in (0..count).step_by(BLOCK_ROWS) {
         let mut rows: Vec<u32> = (first as u32..count.min(first + BLOCK_ROWS) as u32).collect();
         let mut h = gather(rows.iter().map(|&class| classes.rows[class as usize]), x, d);
-        for (index, (sublayer, cache)) in sublayers.iter().zip(&mut caches).enumerate() {
-            if sublayer.kind == Kind::FeedForward {
-                let still = Dropout::NONE.site(0);
-                h = around(frame, sublayer, h, |x| {
-                    let mut hidden = linear_unbiased(x, rows.len(), &sublayer.params[0]);
-                    rows::relu_dropped(&mut hidden, &sublayer.params[1], still, 0);
-                    linear_unbiased(&hidden, rows.len(), &sublayer.params[2])
-                });
+        for (sublayer, cache) in all.iter().zip(&mut caches) {
+            h = around(frame, sublayer, h, |x| match sublayer.kind {
+                Kind::FeedForward => feed_forward(sublayer, x, rows.len()),
+                _ => attend(frame, sublayer, &classes, &rows, x, cache),
+            });
+        }
+        if let (Some(wanted), [attention, feeding]) = (&wanted, last) {
+            let cache = &mut caches[all.len()];
+            project_keys(frame, attention, &h, &mut cache[first * 3 * d..]);
+            rows.retain(|&class| wanted[class as usize]);
+            if rows.is_empty() {
                 continue;
             }
-            match &wanted {
-                Some(wanted) if index == last => {
-                    project_keys(frame, sublayer, &h, &mut cache[first * 3 * d..]);
-                    let places = (0..rows.len() as u32).filter(|place| wanted[first + *place as usize]);
-                    let places: Vec<u32> = places.collect();
-                    h = gather(places.iter().copied(), &h, d);
-                    rows = places.iter().map(|place| first as u32 + place).collect();
-                    h = around(frame, sublayer, h, |x| attend_wanted(frame, sublayer, &classes, &rows, x, cache));
-                }
-                _ => h = around(frame, sublayer, h, |x| attend(frame, sublayer, &classes, &rows, x, cache)),
-            }
-            if rows.is_empty() {
-                break;
-            }
+            h = gather(rows.iter().map(|&class| class - first as u32), &h, d);
+            h = around(frame, attention, h, |x| attend_wanted(frame, attention, &classes, &rows, x, cache));
+            h = around(frame, feeding, h, |x| feed_forward(feeding, x, rows.len()));
         }
         for (h, &class) in h.chunks_exact(d).zip(&rows) {
             distinct[class as usize * d..][..d].copy_from_slice(h);
@@ -129,6 +118,13 @@ fn around(frame: &Frame<'_>, sublayer: &Sublayer<'_>, x: Buffer, f: impl FnOnce(
             sum
         }
     }
+}
+
+/// The feed-forward of x [rows, D] without the last bias.
+fn feed_forward(sublayer: &Sublayer<'_>, x: &[f32], rows: usize) -> Buffer {
+    let mut hidden = linear_unbiased(x, rows, &sublayer.params[0]);
+    rows::relu_dropped(&mut hidden, &sublayer.params[1], Dropout::NONE.site(0), 0);
+    linear_unbiased(&hidden, rows, &sublayer.params[2])
 }
 
 /// The rows of x [.., D] with the given numbers.

@@ -17,7 +17,7 @@ use pace_search::space::{Latent, LatentConfig, RoundTrip};
 use pace_search::strategy::{BayesianOptimisation, BayesianOptimisationConfig, RandomSearch, Strategy};
 use pace_search::surrogate::{SparseGpConfig, SurrogateConfig};
 use pace_search::{Curve, Header, Journal, Matrix, Step};
-use pace_train::embed::embed_all;
+use pace_train::embed::{SHARD_GRAPHS, embed_all};
 use pace_train::evaluate::{Latents, decode};
 use pace_train::record::{Metric, Run};
 use serde::{Deserialize, Serialize};
@@ -205,13 +205,10 @@ fn decodings(n_decodings: usize, model: BoModel<'_>, x: MatRef<'_, f64>, seed: u
     checked.collect::<Vec<_>>().chunks(n_decodings).map(<[_]>::to_vec).collect()
 }
 
-/// Graphs embedded at a time.
-const EMBED_BATCH: usize = 1024;
-
 /// The vectors of graphs.
 fn encodings(model: BoModel<'_>, dags: &[Dag]) -> Matrix {
     let table = DagTable::new(dags, model.layout);
-    let values = embed_all(&table, EMBED_BATCH, model.device, |batch| model.vae.embed(batch));
+    let values = embed_all(&table, SHARD_GRAPHS, model.device, |batch| model.vae.embed(batch));
     let width = model.latents.width();
     Mat::from_fn(dags.len(), width, |row, column| f64::from(values[row * width + column]))
 }

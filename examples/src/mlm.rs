@@ -12,7 +12,7 @@ use pace_model::layers::Readout;
 use pace_model::objective::{Mlm, MlmConfig};
 use pace_model::store::Saved;
 use pace_model::{DagBatch, DagTable};
-use pace_train::embed::{MatrixFile, embed_all};
+use pace_train::embed::{MatrixFile, SHARD_GRAPHS, embed_all};
 use pace_train::record::{Metric, Run};
 use pace_train::{Checkpoint, Event, FitConfig, Pairs, Source, fit};
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,6 @@ use crate::progress::fit_bar;
 
 /// The encoder as initialised: the row that says what pre-training is worth.
 const UNTRAINED: &str = "untrained";
-
-/// Graphs embedded at a time.
-const EMBED_BATCH: usize = 2048;
 
 /// How to make the vectors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,7 +89,7 @@ pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: Duratio
     };
     let values = run.stage("embed", |run| {
         let start = Instant::now();
-        let values = embed_all(&table, EMBED_BATCH, &device, |batch| model.embed(batch));
+        let values = embed_all(&table, SHARD_GRAPHS, &device, |batch| model.embed(batch));
         let rate = table.len() as f64 / start.elapsed().as_secs_f64();
         run.metric("encode_graphs_per_s", Metric::once(rate));
         write(run, &values, table.len())?;

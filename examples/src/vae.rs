@@ -13,7 +13,7 @@ use pace_model::encoder::Pace;
 use pace_model::objective::Vae;
 use pace_model::store::Saved;
 use pace_model::{DagTable, Order};
-use pace_train::embed::{MatrixFile, embed_all};
+use pace_train::embed::{MatrixFile, SHARD_GRAPHS, embed_all};
 use pace_train::evaluate::{Generation, Known, Latents, Reconstruction, generation, reconstruction};
 use pace_train::record::Run;
 use pace_train::{Checkpoint, Epoch, Event, FitConfig, fit};
@@ -27,9 +27,6 @@ use crate::vae_data::VaeData;
 use crate::vae_plan::VaePlan;
 
 type PaceVae = Vae<Pace, PaceDecoder>;
-
-/// Graphs embedded at a time.
-const EMBED_BATCH: usize = 1024;
 
 /// What is particular to a dataset.
 #[derive(Clone, Copy, Debug)]
@@ -203,7 +200,7 @@ fn train_encoder(
 }
 
 fn latents(model: &PaceVae, table: &DagTable, device: &Device) -> Latents {
-    let values = embed_all(table, EMBED_BATCH, device, |batch| model.embed(batch));
+    let values = embed_all(table, SHARD_GRAPHS, device, |batch| model.embed(batch));
     let width = values.len() / table.len().max(1);
     Latents::new(values, width)
 }

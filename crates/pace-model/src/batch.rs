@@ -1,8 +1,12 @@
 //! [`DagBatch`]: the tensors of a batch of graphs. The only place where a graph becomes tensors.
 
+use std::sync::{Arc, OnceLock};
+
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use pace_graph::Op;
 
+use crate::interner::Interner;
+use crate::kernel::Pasts;
 use crate::layout::{Attention, Layout, Padding};
 use crate::pass::Pass;
 use crate::table::Row;
@@ -10,67 +14,83 @@ use crate::table::Row;
 /// The cost of a pair in [`Attention::Penalised`], from the published code.
 const PENALTY: f32 = -1e9;
 
-/// A batch of B sequences of N positions, P labels.
+/// A batch of B sequences of N positions, P labels. A tensor is made when it is first asked for.
 #[derive(Clone, Debug)]
 pub struct DagBatch {
     /// Nodes of each graph, start symbol included; positions from there on are padding.
     pub lengths: Vec<usize>,
-    /// Tokens, [B, N]; see [`DagBatch::with_tokens`].
-    pub tokens: Tensor<2, Int>,
-    /// The same in host memory, row after row.
+    /// Tokens in host memory, row after row, [B, N]; see [`DagBatch::with_tokens`].
     pub host_tokens: Vec<Op>,
-    /// Labels of the positional encoding, [B, N].
-    pub labels: Tensor<2, Int>,
-    /// What equations (1) and (2) of the paper aggregate: `[onehot(label_j) ; sum over neighbours i of onehot(label_i)]`,
-    /// [B*N, 2P].
-    pub features: Tensor<2>,
-    /// Added to attention scores: 0 where allowed, else -inf or a penalty, [B, N, N], query before key.
-    pub bias: Tensor<3>,
-    /// `[b, j, i] = 1` iff the positional encoding of j sums i, [B, N, N].
-    pub neighbours: Tensor<3>,
-    /// `[b, j, i] = 1` iff the edge i -> j exists, [B, N, N].
-    pub edges: Tensor<3>,
-    /// 1 for nodes, 0 for padding, [B, N].
-    pub valid: Tensor<2>,
     /// What is to be predicted, [B].
     pub targets: Option<Tensor<1>>,
     /// Evaluation or training.
     pub pass: Pass,
+    rows: Arc<[Arc<Row>]>,
+    n: usize,
+    layout: Arc<Layout>,
+    device: Device,
+    tensors: Arc<Tensors>,
+    distinct: OnceLock<Option<Distinct>>,
+}
+
+/// What does not depend on the tokens.
+#[derive(Debug, Default)]
+struct Tensors {
+    features: OnceLock<Tensor<2>>,
+    bias: OnceLock<Tensor<3>>,
+    edges: OnceLock<Tensor<3>>,
+    valid: OnceLock<Tensor<2>>,
+}
+
+/// The nodes of a batch without repetition: U distinct inputs of the encoder, and who has which.
+#[derive(Clone, Debug)]
+pub struct Distinct {
+    /// Tokens of the distinct inputs, [U].
+    pub tokens: Tensor<1, Int>,
+    /// Their features, [U, 2P].
+    pub features: Tensor<2>,
+    /// Which nodes will have equal vectors.
+    pub pasts: Pasts,
 }
 
 impl DagBatch {
-    pub(crate) fn new(rows: &[&Row], targets: Option<Vec<f32>>, layout: &Layout, device: &Device) -> DagBatch {
+    pub(crate) fn new(
+        rows: Vec<Arc<Row>>,
+        targets: Option<Vec<f32>>,
+        layout: Arc<Layout>,
+        device: &Device,
+    ) -> DagBatch {
         let longest = rows.iter().map(|row| row.len()).max().unwrap_or(0);
         let n = match layout.padding {
             Padding::Full => layout.spec.max_nodes,
             Padding::Longest => longest,
         };
-        let (b, p) = (rows.len(), layout.n_labels);
-        let mut host = Host::new(b, n, p, layout);
-        rows.iter().enumerate().for_each(|(graph, row)| host.write(graph, row, layout.attention));
+        let mut host_tokens = vec![layout.pad; rows.len() * n];
+        for (row, tokens) in rows.iter().zip(host_tokens.chunks_exact_mut(n.max(1))) {
+            tokens[..row.len()].copy_from_slice(&row.ops);
+        }
         DagBatch {
             lengths: rows.iter().map(|row| row.len()).collect(),
-            tokens: tokens(&host.tokens, [b, n], device),
-            host_tokens: host.tokens,
-            labels: ints(host.labels, [b, n], device),
-            features: floats(host.features, [b * n, 2 * p], device),
-            bias: floats(host.bias, [b, n, n], device),
-            neighbours: floats(host.neighbours, [b, n, n], device),
-            edges: floats(host.edges, [b, n, n], device),
-            valid: floats(host.valid, [b, n], device),
-            targets: targets.map(|targets| floats(targets, [b], device)),
+            host_tokens,
+            targets: targets.map(|targets| floats(targets, [rows.len()], device)),
             pass: Pass::Eval,
+            rows: rows.into(),
+            n,
+            layout,
+            device: device.clone(),
+            tensors: Arc::default(),
+            distinct: OnceLock::new(),
         }
     }
 
     /// [B, N].
     pub fn dims(&self) -> [usize; 2] {
-        self.tokens.dims()
+        [self.rows.len(), self.n]
     }
 
     /// The device of all tensors.
     pub fn device(&self) -> Device {
-        self.bias.device()
+        self.device.clone()
     }
 
     /// The same batch as a training pass: dropout and noise from `seed`.
@@ -84,8 +104,134 @@ impl DagBatch {
     /// # Panics
     /// If there is not one token per position.
     pub fn with_tokens(&self, host_tokens: Vec<Op>) -> DagBatch {
-        let tokens = tokens(&host_tokens, self.dims(), &self.device());
-        DagBatch { tokens, host_tokens, ..self.clone() }
+        assert_eq!(host_tokens.len(), self.host_tokens.len(), "one token per position");
+        DagBatch { host_tokens, distinct: OnceLock::new(), ..self.clone() }
+    }
+
+    /// Tokens, [B*N].
+    pub fn tokens(&self) -> Tensor<1, Int> {
+        let tokens: Vec<i32> = self.host_tokens.iter().map(|&token| i32::from(token)).collect();
+        ints(tokens, [self.host_tokens.len()], &self.device)
+    }
+
+    /// What equations (1) and (2) of the paper aggregate: `[onehot(label_j) ; sum over neighbours i of onehot(label_i)]`,
+    /// [B*N, 2P].
+    pub fn features(&self) -> Tensor<2> {
+        let make = || self.features_of((0..self.host_tokens.len()).collect());
+        self.tensors.features.get_or_init(make).clone()
+    }
+
+    /// Added to attention scores: 0 where allowed, else -inf or a penalty, [B, N, N], query before key.
+    pub fn bias(&self) -> Tensor<3> {
+        let blocked = match self.layout.attention {
+            Attention::Masked(_) | Attention::Open => f32::NEG_INFINITY,
+            Attention::Penalised(_) => PENALTY,
+        };
+        let make = || self.matrices(blocked, |row, graph| self.allow(row, graph));
+        self.tensors.bias.get_or_init(make).clone()
+    }
+
+    /// `[b, j, i] = 1` iff the edge i -> j exists, [B, N, N].
+    pub fn edges(&self) -> Tensor<3> {
+        let write = |row: &Row, graph: &mut [f32]| {
+            row.edges.iter().for_each(|&(from, to)| graph[to as usize * self.n + from as usize] = 1.0);
+        };
+        self.tensors.edges.get_or_init(|| self.matrices(0.0, write)).clone()
+    }
+
+    /// 1 for nodes, 0 for padding, [B, N].
+    pub fn valid(&self) -> Tensor<2> {
+        let [b, n] = self.dims();
+        let graph = |&length: &usize| (0..n).map(move |position| if position < length { 1.0 } else { 0.0 });
+        let make = || floats(self.lengths.iter().flat_map(graph).collect(), [b, n], &self.device);
+        self.tensors.valid.get_or_init(make).clone()
+    }
+
+    /// The nodes without repetition; none where a node looks ahead or at everybody for a price.
+    pub fn distinct(&self) -> Option<&Distinct> {
+        self.distinct.get_or_init(|| self.find_distinct()).as_ref()
+    }
+
+    fn find_distinct(&self) -> Option<Distinct> {
+        let Attention::Masked(_) = self.layout.attention else { return None };
+        let mut found = Interner::new(self.host_tokens.len());
+        let (mut first, mut input) = (Vec::new(), Vec::new());
+        let number = |(place, &token): (usize, &Op)| {
+            input.clear();
+            input.push(u32::from(token));
+            match self.node(place) {
+                Some((row, position)) => {
+                    input.push(row.labels[position]);
+                    input.extend(row.neighbours(position).iter().map(|&other| row.labels[other as usize]));
+                    input[2..].sort_unstable();
+                }
+                None => input.push(self.layout.n_labels as u32 - 1),
+            }
+            let (count, number) = (found.len() as u32, found.intern(&input));
+            if number == count {
+                first.push(place);
+            }
+            number
+        };
+        let inputs: Vec<u32> = self.host_tokens.iter().enumerate().map(number).collect();
+        let looks_at = |place: usize, keys: &mut Vec<u32>| match self.node(place) {
+            Some((row, position)) => {
+                let mask = row.mask.as_ref().expect("computed where attention is masked");
+                keys.extend(mask.keys(position).map(|key| key as u32));
+            }
+            None => keys.push((place % self.n) as u32),
+        };
+        let tokens: Vec<i32> = first.iter().map(|&place| i32::from(self.host_tokens[place])).collect();
+        let count = tokens.len();
+        Some(Distinct {
+            pasts: Pasts::new(&inputs, self.n, looks_at)?,
+            tokens: ints(tokens, [count], &self.device),
+            features: self.features_of(first),
+        })
+    }
+
+    /// The graph and position of a place among all B*N; none for padding.
+    fn node(&self, place: usize) -> Option<(&Row, usize)> {
+        let (row, position) = (&self.rows[place / self.n], place % self.n);
+        (position < row.len()).then_some((row, position))
+    }
+
+    /// The features of some places, [places, 2P].
+    fn features_of(&self, places: Vec<usize>) -> Tensor<2> {
+        let p = self.layout.n_labels;
+        let mut features = vec![0.0; places.len() * 2 * p];
+        for (&place, features) in places.iter().zip(features.chunks_exact_mut(2 * p)) {
+            let (own, sum) = features.split_at_mut(p);
+            // All padding shares the last label, which no node of a shorter graph has.
+            let Some((row, position)) = self.node(place) else {
+                own[p - 1] = 1.0;
+                continue;
+            };
+            own[row.labels[position] as usize] = 1.0;
+            row.neighbours(position).iter().for_each(|&other| sum[row.labels[other as usize] as usize] += 1.0);
+        }
+        floats(features, [places.len(), 2 * p], &self.device)
+    }
+
+    /// A matrix [N, N] per graph.
+    fn matrices(&self, value: f32, write: impl Fn(&Row, &mut [f32])) -> Tensor<3> {
+        let [b, n] = self.dims();
+        let mut values = vec![value; b * n * n];
+        self.rows.iter().zip(values.chunks_exact_mut((n * n).max(1))).for_each(|(row, graph)| write(row, graph));
+        floats(values, [b, n, n], &self.device)
+    }
+
+    /// Zeros where a graph's nodes may look, [N, N].
+    fn allow(&self, row: &Row, graph: &mut [f32]) {
+        for (position, bias) in graph.chunks_exact_mut(self.n).enumerate() {
+            match (position < row.len(), &row.mask, self.layout.attention) {
+                (true, Some(mask), _) => mask.keys(position).for_each(|key| bias[key] = 0.0),
+                (true, None, _) => bias[..row.len()].fill(0.0),
+                // A penalised row of padding stays uniform, as in the published code.
+                (false, _, Attention::Penalised(_)) => {}
+                (false, _, Attention::Masked(_) | Attention::Open) => bias[position] = 0.0,
+            }
+        }
     }
 }
 
@@ -113,74 +259,6 @@ impl GraphBatch for DagBatch {
     }
 }
 
-/// The tensors in host memory while they are filled.
-struct Host {
-    n: usize,
-    p: usize,
-    tokens: Vec<Op>,
-    labels: Vec<i32>,
-    features: Vec<f32>,
-    bias: Vec<f32>,
-    neighbours: Vec<f32>,
-    edges: Vec<f32>,
-    valid: Vec<f32>,
-}
-
-impl Host {
-    fn new(b: usize, n: usize, p: usize, layout: &Layout) -> Host {
-        let blocked = match layout.attention {
-            Attention::Masked(_) | Attention::Open => f32::NEG_INFINITY,
-            Attention::Penalised(_) => PENALTY,
-        };
-        Host {
-            n,
-            p,
-            tokens: vec![layout.pad; b * n],
-            // All padding shares the last label, which no node of a shorter graph has.
-            labels: vec![p as i32 - 1; b * n],
-            features: vec![0.0; b * n * 2 * p],
-            bias: vec![blocked; b * n * n],
-            neighbours: vec![0.0; b * n * n],
-            edges: vec![0.0; b * n * n],
-            valid: vec![0.0; b * n],
-        }
-    }
-
-    fn write(&mut self, graph: usize, row: &Row, attention: Attention) {
-        let (n, p, length) = (self.n, self.p, row.len());
-        let first = graph * n;
-        for position in 0..n {
-            let place = first + position;
-            let feature = &mut self.features[place * 2 * p..(place + 1) * 2 * p];
-            let bias = &mut self.bias[place * n..(place + 1) * n];
-            if position >= length {
-                feature[p - 1] = 1.0;
-                match attention {
-                    // A penalised row of padding stays uniform, as in the published code.
-                    Attention::Penalised(_) => {}
-                    Attention::Masked(_) | Attention::Open => bias[position] = 0.0,
-                }
-                continue;
-            }
-            self.tokens[place] = row.ops[position];
-            self.labels[place] = row.labels[position] as i32;
-            self.valid[place] = 1.0;
-            feature[row.labels[position] as usize] = 1.0;
-            for &other in row.neighbours(position) {
-                feature[p + row.labels[other as usize] as usize] += 1.0;
-                self.neighbours[place * n + other as usize] = 1.0;
-            }
-            match &row.mask {
-                Some(mask) => mask.keys(position).for_each(|key| bias[key] = 0.0),
-                None => bias[..length].fill(0.0),
-            }
-        }
-        for &(from, to) in &row.edges {
-            self.edges[(first + to as usize) * n + from as usize] = 1.0;
-        }
-    }
-}
-
 /// Index tensors have one integer type on every device; the devices' defaults differ.
 pub(crate) fn ints<const D: usize>(values: Vec<i32>, shape: [usize; D], device: &Device) -> Tensor<D, Int> {
     Tensor::from_data(TensorData::new(values, shape), (device, DType::I32))
@@ -188,8 +266,4 @@ pub(crate) fn ints<const D: usize>(values: Vec<i32>, shape: [usize; D], device: 
 
 pub(crate) fn floats<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Tensor<D> {
     Tensor::from_data(TensorData::new(values, shape), device)
-}
-
-fn tokens(values: &[Op], shape: [usize; 2], device: &Device) -> Tensor<2, Int> {
-    ints(values.iter().map(|&token| i32::from(token)).collect(), shape, device)
 }

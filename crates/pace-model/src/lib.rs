@@ -40,6 +40,7 @@ pub mod device;
 pub mod encoder;
 mod error;
 mod init;
+mod interner;
 pub mod kernel;
 pub mod layers;
 mod layout;
@@ -48,7 +49,7 @@ mod pass;
 pub mod store;
 mod table;
 
-pub use batch::{DagBatch, GraphBatch};
+pub use batch::{DagBatch, Distinct, GraphBatch};
 pub use error::Error;
 pub use init::Init;
 pub use layout::{Attention, Label, Layout, Neighbours, Order, Padding};

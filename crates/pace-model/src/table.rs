@@ -3,6 +3,9 @@
 //! Canonical order, neighbours and mask of every graph are computed here, in parallel, and kept as bits. A step picks
 //! rows and expands them: see [`DagTable::batch`].
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use pace_graph::structure::{Mask, mask};
 use pace_graph::{Dag, canonical_order};
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
@@ -14,8 +17,8 @@ use burn::tensor::Device;
 /// The sequences of a dataset, in host memory, under one [`Layout`].
 #[derive(Clone, Debug)]
 pub struct DagTable {
-    layout: Layout,
-    rows: Vec<Row>,
+    layout: Arc<Layout>,
+    rows: Vec<Arc<Row>>,
     targets: Vec<f32>,
 }
 
@@ -43,8 +46,8 @@ impl DagTable {
     /// If a graph is larger than the spec allows, or stored in an order that is not topological where the layout keeps
     /// it. Datasets are validated when they are read; this is the last line of defence.
     pub fn new(dags: &[Dag], layout: &Layout) -> DagTable {
-        let rows = dags.par_iter().map(|dag| Row::new(dag, layout)).collect();
-        DagTable { layout: layout.clone(), rows, targets: Vec::new() }
+        let rows = dags.par_iter().map(|dag| Arc::new(Row::new(dag, layout))).collect();
+        DagTable { layout: Arc::new(layout.clone()), rows, targets: Vec::new() }
     }
 
     /// Adds what is to be predicted, one number per graph.
@@ -74,9 +77,9 @@ impl DagTable {
 
     /// The tensors of the graphs with the given indices, for evaluation; `.train(seed)` makes it a training pass.
     pub fn batch(&self, indices: &[usize], device: &Device) -> DagBatch {
-        let rows: Vec<&Row> = indices.iter().map(|&index| &self.rows[index]).collect();
+        let rows = indices.iter().map(|&index| self.rows[index].clone()).collect();
         let targets = (!self.targets.is_empty()).then(|| indices.iter().map(|&index| self.targets[index]).collect());
-        DagBatch::new(&rows, targets, &self.layout, device)
+        DagBatch::new(rows, targets, self.layout.clone(), device)
     }
 
     /// The tensors of all graphs.
@@ -103,9 +106,10 @@ impl Row {
         );
         let canonical =
             (layout.order == Order::Canonical || layout.label == Label::Canonical).then(|| canonical_order(dag));
+        let in_order = |order: &[usize]| order.iter().enumerate().all(|(position, &node)| position == node);
         let ordered = match (&canonical, layout.order) {
-            (Some(order), Order::Canonical) => dag.relabel(order),
-            _ => dag.clone(),
+            (Some(order), Order::Canonical) if !in_order(order) => Cow::Owned(dag.relabel(order)),
+            _ => Cow::Borrowed(dag),
         };
         assert!(ordered.is_topologically_numbered(), "a stored order must be topological: {dag}");
         let mut labels: Vec<u32> = match layout.label {

@@ -27,13 +27,18 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::source::Source;
 
+/// A good number of graphs per shard: the more graphs, the more nodes have an equal past and are computed once, until the
+/// vectors of a shard no longer fit the caches.
+pub const SHARD_GRAPHS: usize = 4096;
+
 /// Shards per thread between two visits to the sink: enough that nobody waits long for the slowest.
 const SHARDS_PER_THREAD: usize = 4;
 
-/// Embeds all graphs of `source` in order and hands every shard of `batch_size` rows, row-major, to `sink`.
+/// Embeds all graphs of `source` in order and hands every shard of at most `batch_size` rows, row-major, to `sink`;
+/// [`SHARD_GRAPHS`] is a good size for graphs of some ten nodes.
 ///
-/// On the CPU every thread takes a shard through the whole model by itself, so that nothing waits for anything but the last
-/// shard; other devices take one at a time. Nothing is differentiated: `device` is a plain one, and `model` computes with a
+/// On the CPU every thread takes a shard through the whole model by itself, and all get as many of equal size; other devices
+/// take one at a time. Nothing is differentiated: `device` is a plain one, and `model` computes with a
 /// module without autodiff.
 ///
 /// # Errors
@@ -92,18 +97,23 @@ fn embed_shards<E: Send>(
     shard: impl Fn(Range<usize>) -> Result<Tensor<2>, E> + Sync,
     mut sink: impl FnMut(&[f32]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let batch_size = batch_size.max(1);
-    let shards: Vec<Range<usize>> =
-        (0..n_graphs).step_by(batch_size).map(|first| first..n_graphs.min(first + batch_size)).collect();
     let run = |rows: &Range<usize>| shard(rows.clone()).map(values);
     if !is_flex(device) {
-        return shards.iter().try_for_each(|rows| sink(&run(rows)?));
+        return shards(n_graphs, batch_size, 1).iter().try_for_each(|rows| sink(&run(rows)?));
     }
-    for window in shards.chunks(SHARDS_PER_THREAD * rayon::current_num_threads()) {
+    let threads = rayon::current_num_threads();
+    for window in shards(n_graphs, batch_size, threads).chunks(SHARDS_PER_THREAD * threads) {
         let rows: Vec<Vec<f32>> = window.par_iter().map(run).collect::<Result<_, E>>()?;
         rows.iter().try_for_each(|rows| sink(rows))?;
     }
     Ok(())
+}
+
+/// Cuts the graphs into shards of at most `most`, as even as can be: so many that `threads` get the same number.
+fn shards(n_graphs: usize, most: usize, threads: usize) -> Vec<Range<usize>> {
+    let count = n_graphs.div_ceil(most.max(1)).next_multiple_of(threads);
+    let size = n_graphs.div_ceil(count.max(1)).max(1);
+    (0..n_graphs).step_by(size).map(|first| first..n_graphs.min(first + size)).collect()
 }
 
 /// Embeds all graphs into one row-major buffer.
@@ -187,5 +197,21 @@ impl<W: Write> MatrixFile<W> {
         }
         self.file.flush()?;
         Ok(self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shards;
+
+    #[test]
+    fn shards_are_even_and_cover_the_graphs() {
+        for (n_graphs, most, threads) in [(0, 8, 2), (1, 8, 2), (9, 8, 2), (19_020, 4096, 2), (100, 1, 3), (5, 0, 4)] {
+            let shards = shards(n_graphs, most, threads);
+            assert_eq!(shards.iter().map(ExactSizeIterator::len).sum::<usize>(), n_graphs);
+            assert!(shards.iter().all(|rows| !rows.is_empty() && rows.len() <= most.max(1)));
+            assert!(shards.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+        assert_eq!(shards(19_020, 4096, 2).len(), 6);
     }
 }

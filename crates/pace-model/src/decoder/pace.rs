@@ -132,9 +132,9 @@ impl PaceDecoder {
     pub fn states(&self, z: Tensor<2>, batch: &DagBatch, shared: Option<&NodeEmbedding>) -> Tensor<2> {
         let [b, n] = batch.dims();
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
-        let tokens = batch.tokens.clone().reshape([b * n]);
+        let tokens = batch.tokens();
         let embedding = self.embedding(shared);
-        let x = embedding.forward(tokens.clone(), batch.features.clone(), dropout(Stream::DecoderEmbedding));
+        let x = embedding.forward(tokens.clone(), batch.features(), dropout(Stream::DecoderEmbedding));
         let mut memory = self.memory(z);
         if self.config.memory_by_op {
             let slots = (0..b as i32).flat_map(|graph| std::iter::repeat_n(graph * n as i32, n)).collect();
@@ -142,7 +142,7 @@ impl PaceDecoder {
         }
         // Without a path mask the decoder must still not look ahead.
         let own = match self.layout.attention {
-            Attention::Masked(_) => batch.bias.clone(),
+            Attention::Masked(_) => batch.bias(),
             Attention::Penalised(_) | Attention::Open => causal(b, n, batch),
         };
         let masks = Masks { memory: self.config.masked_memory.then(|| own.clone()), own };

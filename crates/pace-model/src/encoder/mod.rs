@@ -4,9 +4,10 @@ mod ast;
 mod pace;
 
 use burn::module::{Module, ModuleDisplay};
+use burn::nn::Linear;
 use burn::tensor::Tensor;
 
-use crate::batch::{DagBatch, GraphBatch};
+use crate::batch::{DagBatch, GraphBatch, ints};
 use crate::layers::NodeEmbedding;
 use crate::layout::Layout;
 
@@ -32,6 +33,19 @@ pub trait DagEncoder: Module + ModuleDisplay {
         self.encode(batch).graph
     }
 
+    /// The vectors of some nodes, ascending rows of all B*N, [R, D]: for encoders that can leave out what others need.
+    fn encode_nodes(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
+        let rows: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
+        let count = rows.len();
+        self.encode(batch).nodes.select(0, ints(rows, [count], &batch.device()))
+    }
+
+    /// The graph vectors under a linear map, applied to each of the blocks of its width that make up a vector:
+    /// [B, P*D] -> [B, P*Z].
+    fn encode_through(&self, batch: &DagBatch, map: &Linear) -> Tensor<2> {
+        by_blocks(map, self.encode_graphs(batch))
+    }
+
     /// How this encoder wants its graphs.
     fn layout(&self) -> &Layout;
 
@@ -45,6 +59,13 @@ pub trait DagEncoder: Module + ModuleDisplay {
     fn embedding(&self) -> Option<&NodeEmbedding> {
         None
     }
+}
+
+/// A linear map applied to each of the blocks that make up the vector of a graph. Shapes: [B, P*D] -> [B, P*Z].
+pub(crate) fn by_blocks(map: &Linear, graph: Tensor<2>) -> Tensor<2> {
+    let ([b, width], [d_in, d_out]) = (graph.dims(), map.weight.dims());
+    let n_blocks = width / d_in;
+    map.forward(graph.reshape([b * n_blocks, d_in])).reshape([b, n_blocks * d_out])
 }
 
 /// A map from graphs of any kind to vectors: what objectives that only look at whole graphs need.

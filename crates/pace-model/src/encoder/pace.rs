@@ -1,21 +1,22 @@
 //! PACE: dag2seq and a masked Transformer encoder (sections 3.1 and 3.2 of the paper).
 
 use burn::module::Module;
+use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 use pace_graph::structure::MaskRule;
 use pace_graph::{DagSpec, Op};
 use serde::{Deserialize, Serialize};
 
-use super::{DagEncoder, Encoding};
+use super::{DagEncoder, Encoding, by_blocks};
 use crate::batch::DagBatch;
 use crate::init::Init;
-use crate::kernel::{self, BlockConfig, EncoderParams};
+use crate::kernel::{self, BlockConfig, Dropout, EncoderParams, Pasts};
 use crate::layers::{
     BlocksConfig, EncoderBlock, Join, NodeEmbedding, NodeEmbeddingConfig, Norm, NormPlacement, OpEmbedding,
     PositionConfig, Readout,
 };
 use crate::layout::{Attention, Label, Layout, Neighbours, Order, Padding};
-use crate::pass::Stream;
+use crate::pass::{Pass, Stream};
 
 /// The special tokens that follow the operations in a dictionary with them: MASK, then PAD.
 pub const MASK_TOKENS: usize = 2;
@@ -205,12 +206,29 @@ impl Pace {
 
     /// The node vectors. Shapes: batch [B, N] -> [B*N, D].
     pub fn nodes(&self, batch: &DagBatch) -> Tensor<2> {
-        self.blocks(batch, kernel::encoder)
+        match self.shared(batch, None) {
+            Some((nodes, pasts)) => pasts.expand(nodes, None),
+            None => self.blocks(batch, kernel::encoder),
+        }
     }
 
     /// Some of them, ascending. Shapes: batch [B, N], R rows of B*N -> [R, D].
     pub fn nodes_at(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
-        self.blocks(batch, |x, bias, layers, settings| kernel::encoder_rows(x, bias, rows, layers, settings))
+        match self.shared(batch, Some(rows)) {
+            Some((nodes, pasts)) => pasts.expand(nodes, Some(rows)),
+            None => self.blocks(batch, |x, bias, layers, config| kernel::encoder_rows(x, bias, rows, layers, config)),
+        }
+    }
+
+    /// The vectors of the distinct pasts, or of those of some rows, [pasts, D]; none in training, where dropout makes equal
+    /// nodes differ and autodiff wants every one.
+    fn shared<'b>(&self, batch: &'b DagBatch, rows: Option<&[u32]>) -> Option<(Tensor<2>, &'b Pasts)> {
+        let distinct = (batch.pass == Pass::Eval && !batch.device().is_autodiff()).then(|| batch.distinct())??;
+        let none = Dropout::NONE;
+        let x = self.embedding.forward(distinct.tokens.clone(), distinct.features.clone(), none);
+        let config = self.config.blocks.kernel(none);
+        let nodes = kernel::shared_encoder(x, &distinct.pasts, rows, self.layers(), &config);
+        Some((self.norm(nodes), &distinct.pasts))
     }
 
     /// Embedding, blocks by `run`, and the last norm.
@@ -219,13 +237,19 @@ impl Pace {
         batch: &DagBatch,
         run: impl FnOnce(Tensor<2>, Tensor<3>, Vec<EncoderParams>, &BlockConfig) -> Tensor<2>,
     ) -> Tensor<2> {
-        let [b, n] = batch.dims();
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
-        let tokens = batch.tokens.clone().reshape([b * n]);
-        let x = self.embedding.forward(tokens, batch.features.clone(), dropout(Stream::EncoderEmbedding));
-        let layers = self.blocks.iter().map(EncoderBlock::params).collect();
-        let settings = self.config.blocks.kernel(dropout(Stream::EncoderBlocks));
-        let x = run(x, batch.bias.clone(), layers, &settings);
+        let x = self.embedding.forward(batch.tokens(), batch.features(), dropout(Stream::EncoderEmbedding));
+        let config = self.config.blocks.kernel(dropout(Stream::EncoderBlocks));
+        self.norm(run(x, batch.bias(), self.layers(), &config))
+    }
+
+    /// The parameters of all blocks.
+    fn layers(&self) -> Vec<EncoderParams> {
+        self.blocks.iter().map(EncoderBlock::params).collect()
+    }
+
+    /// The norm after the last block, where there is one.
+    fn norm(&self, x: Tensor<2>) -> Tensor<2> {
         match &self.norm {
             Some(norm) => norm.forward(x),
             None => x,
@@ -244,6 +268,24 @@ impl DagEncoder for Pace {
         match self.config.readout.rows(batch) {
             Some(rows) => self.nodes_at(batch, &rows),
             None => self.encode(batch).graph,
+        }
+    }
+
+    fn encode_nodes(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
+        self.nodes_at(batch, rows)
+    }
+
+    fn encode_through(&self, batch: &DagBatch, map: &Linear) -> Tensor<2> {
+        let shared = (self.config.readout == Readout::Concat).then(|| self.shared(batch, None)).flatten();
+        match (shared, &map.bias) {
+            (Some((nodes, pasts)), Some(bias)) if map.weight.dims()[0] == self.d_graph() => {
+                kernel::concat_linear(nodes, pasts, map.weight.val(), bias.val())
+            }
+            (Some((nodes, pasts)), _) if map.weight.dims()[0] == self.d_node() => {
+                let [b, _] = batch.dims();
+                pasts.expand(map.forward(nodes), None).reshape([b as i32, -1])
+            }
+            _ => by_blocks(map, self.encode_graphs(batch)),
         }
     }
 

@@ -10,6 +10,8 @@
 //!   activations of a few graphs in cache from the first block to the last;
 //! - [`sparse_attention`], [`sparse_encoder`]: the same on packed rows, along lists of keys instead of under a mask;
 //! - [`encoder_rows`], [`sparse_encoder_rows`]: stacks of which only some rows are wanted;
+//! - [`shared_encoder`], [`concat_linear`]: a stack, and a map of its result, on graphs of which many nodes have equal
+//!   [`Pasts`], computed once each;
 //! - [`node_embedding`]: operation and position of a node, what the first block reads;
 //! - [`graph_nll`]: the classifiers of a decoder and the likelihood of graphs under them;
 //! - [`adam`]: the optimiser's update of a parameter;
@@ -35,8 +37,10 @@ mod likelihood;
 mod ops;
 mod pairs;
 mod params;
+mod pasts;
 pub mod plain;
 mod read;
+mod shared;
 
 use burn::tensor::Tensor;
 
@@ -53,7 +57,9 @@ pub use params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams,
 };
+pub use pasts::Pasts;
 pub use read::{encoder_rows, sparse_encoder_rows};
+pub use shared::{concat_linear, shared_encoder};
 
 /// An attention bias at or under this value forbids the pair: its weight is exactly 0.
 pub const MASKED: f32 = -1e30;

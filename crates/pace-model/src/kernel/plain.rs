@@ -15,6 +15,8 @@ use super::params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams, site,
 };
+use super::pasts::Pasts;
+use super::shared::by_pasts;
 use super::{MASKED, Masks, PENALISED};
 use crate::batch::{floats, ints};
 
@@ -144,6 +146,17 @@ pub fn sparse_encoder(
         });
     }
     x
+}
+
+/// Twin of [`super::shared_encoder`].
+pub fn shared_encoder(x: Tensor<2>, pasts: &Pasts, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
+    by_pasts(x, pasts, |x, lists| sparse_encoder(x, lists, layers, config))
+}
+
+/// Twin of [`super::concat_linear`].
+pub fn concat_linear(y: Tensor<2>, pasts: &Pasts, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
+    let [height, _] = weight.dims();
+    linear(pasts.expand(y, None).reshape([pasts.n_rows() / pasts.n(), height]), weight, bias)
 }
 
 /// Twin of [`super::decoder`].

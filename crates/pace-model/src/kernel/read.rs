@@ -3,14 +3,12 @@
 #[cfg(feature = "flex")]
 use std::sync::Arc;
 
-#[cfg(feature = "flex")]
-use burn::backend::Flex;
 use burn::tensor::Tensor;
 
 #[cfg(feature = "flex")]
 use super::fused::{
     lift::{self, Input, values},
-    ops::{ENCODER, MAX_LAYERS, OwnPairs, ReadOp, StackOp},
+    ops::ReadOp,
     reads::Reads,
 };
 #[cfg(feature = "flex")]
@@ -41,12 +39,6 @@ pub fn encoder_rows(
     #[cfg(feature = "flex")]
     if serves(&x, &layers, config) && !needs_grad(Some(&bias)) {
         let [_, n, _] = bias.dims();
-        if !x.is_autodiff()
-            && layers.len() <= MAX_LAYERS
-            && let Some(y) = read_values(&x, &bias, rows, &layers, config)
-        {
-            return y;
-        }
         if let Some(reads) = Reads::of_bias(rows, values(&Input::constant(bias.clone())), n) {
             return read(x, reads, layers, config, |x, layers| encoder(x, bias, layers, config));
         }
@@ -86,25 +78,6 @@ fn select(nodes: Tensor<2>, rows: &[u32]) -> Tensor<2> {
 #[cfg(feature = "flex")]
 fn serves(x: &Tensor<2>, layers: &[EncoderParams], config: &BlockConfig) -> bool {
     lift::serves(x) && !layers.is_empty() && config.norm == NormPlacement::Post
-}
-
-/// Small graphs without a gradient: equal pasts once, and the last block where it is read.
-#[cfg(feature = "flex")]
-fn read_values(
-    x: &Tensor<2>,
-    bias: &Tensor<3>,
-    rows: &[u32],
-    layers: &[EncoderParams],
-    config: &BlockConfig,
-) -> Option<Tensor<2>> {
-    let [_, d] = x.dims();
-    check_encoder(layers, d);
-    let own = OwnPairs::Bias(Input::constant(bias.clone()));
-    let op = StackOp { layer: ENCODER, first_layer: 0, config: *config, own, memory_bias: None };
-    let mut inputs = vec![Input::new(x.clone())];
-    layers.iter().cloned().for_each(|layer| push_encoder(layer, &mut inputs));
-    let inputs: Vec<_> = inputs.into_iter().map(|input| input.values).collect();
-    op.read(&inputs, rows).map(Tensor::from_primitive::<Flex>)
 }
 
 /// All blocks but the last on all rows, the last at those that are read.

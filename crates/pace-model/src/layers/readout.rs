@@ -71,7 +71,7 @@ impl Readout {
                 nodes.select(0, ints(rows, [b], &batch.device()))
             }
             Readout::Mean => {
-                let valid = batch.valid.clone().reshape([b, n, 1]);
+                let valid = batch.valid().reshape([b, n, 1]);
                 let sum = (nodes.reshape([b, n, d]) * valid.clone()).sum_dim(1);
                 (sum / valid.sum_dim(1)).reshape([b, d])
             }

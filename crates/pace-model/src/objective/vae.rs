@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Loss, Objective};
 use crate::batch::DagBatch;
 use crate::decoder::{DagDecoder, DecodeOptions, PaceDecoder, PaceDecoderConfig};
-use crate::encoder::{DagEncoder, Pace, PaceConfig, Task};
+use crate::encoder::{DagEncoder, Pace, PaceConfig, Task, by_blocks};
 use crate::init::Init;
 use crate::pass::Stream;
 
@@ -141,7 +141,7 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
     /// Mean and log-variance of the posterior. Shapes: batch [B, N] -> [B, Z], [B, Z].
     pub fn posterior(&self, batch: &DagBatch) -> (Tensor<2>, Tensor<2>) {
         let graph = self.encoder.encode_graphs(batch);
-        (self.mean(graph.clone()), by_blocks(&self.log_variance, graph))
+        (self.cut(by_blocks(&self.mu, graph.clone())), by_blocks(&self.log_variance, graph))
     }
 
     /// A graph for each latent vector, see [`DagDecoder::decode`]. Shapes: [B, Z] -> B graphs.
@@ -151,20 +151,13 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
 
     /// The embedding of each graph: the posterior mean, [B, Z].
     pub fn embed(&self, batch: &DagBatch) -> Tensor<2> {
-        self.mean(self.encoder.encode_graphs(batch))
+        self.cut(self.encoder.encode_through(batch, &self.mu))
     }
 
-    fn mean(&self, graph: Tensor<2>) -> Tensor<2> {
-        let mean = by_blocks(&self.mu, graph);
+    /// Means, cut off below 0 where that is asked for.
+    fn cut(&self, mean: Tensor<2>) -> Tensor<2> {
         if self.positive { relu(mean) } else { mean }
     }
-}
-
-/// The map applied to each of the blocks that make up the vector of a graph. Shapes: [B, P*D] -> [B, P*Z].
-fn by_blocks(map: &Linear, graph: Tensor<2>) -> Tensor<2> {
-    let ([b, width], [d_in, d_out]) = (graph.dims(), map.weight.dims());
-    let n_blocks = width / d_in;
-    map.forward(graph.reshape([b * n_blocks, d_in])).reshape([b, n_blocks * d_out])
 }
 
 impl<E: DagEncoder, D: DagDecoder> Objective for Vae<E, D> {

@@ -11,6 +11,8 @@ mod trees;
 
 use std::time::{Duration, Instant};
 
+use pace_train::embed::SHARD_GRAPHS;
+
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -27,6 +29,8 @@ pub struct Settings {
     pub batch: usize,
     /// Graphs per encoding step.
     pub encode_batch: usize,
+    /// Graphs per shard of the encoding from graphs.
+    pub shard: usize,
     /// How long one repetition takes, at least.
     pub seconds: f64,
     /// Repetitions; the fastest counts.
@@ -76,6 +80,7 @@ fn parse(args: impl Iterator<Item = String>) -> Settings {
         depth: 20,
         batch: 32,
         encode_batch: 0,
+        shard: 0,
         seconds: 2.0,
         repetitions: 3,
         skip: String::new(),
@@ -90,16 +95,23 @@ fn parse(args: impl Iterator<Item = String>) -> Settings {
             "--depth" => settings.depth = number() as usize,
             "--batch" => settings.batch = number() as usize,
             "--encode-batch" => settings.encode_batch = number() as usize,
+            "--shard" => settings.shard = number() as usize,
             "--seconds" => settings.seconds = number(),
             "--reps" => settings.repetitions = number() as usize,
             "--skip" => settings.skip = value,
             _ => {
-                panic!("unknown flag {flag}: use --task --nodes --depth --batch --encode-batch --seconds --reps --skip")
+                panic!(
+                    "unknown flag {flag}: use --task --nodes --depth --batch --encode-batch --shard --seconds --reps --skip"
+                )
             }
         }
     }
     if settings.encode_batch == 0 {
         settings.encode_batch = if settings.task == "ast" { settings.batch } else { settings.batch.max(128) };
+    }
+    if settings.shard == 0 {
+        // Trees have nothing to share, and their batches are large as they are.
+        settings.shard = if settings.task == "ast" { settings.encode_batch } else { SHARD_GRAPHS };
     }
     settings
 }

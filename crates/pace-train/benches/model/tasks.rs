@@ -30,7 +30,7 @@ pub struct Measured {
     train_gps: f64,
     /// From ready tensors, as the peer does.
     encode_gps: f64,
-    /// From graphs, by `embed_dags`: canonical order, mask and tensors included, a batch per thread at a time.
+    /// From graphs, by `embed_dags`: canonical order, mask and tensors included, a shard per thread at a time.
     encode_dag_gps: f64,
 }
 
@@ -182,7 +182,7 @@ fn measure<M: Objective<S::Batch> + Sync, S: Source>(
         step += 1;
     });
     let from_graphs = steps_per_second(settings, "encode", || {
-        assert!(source.embed(encode_size, &plain, |batch| encode(&model, batch)) >= source.len());
+        assert!(source.embed(settings.shard, &plain, |batch| encode(&model, batch)) >= source.len());
     });
     Measured {
         task: settings.task.clone(),

@@ -1,10 +1,8 @@
 //! The node embedding: gathers where stock operations multiply by one-hot matrices.
 //!
 //! Features are almost all zero, so that the first map is a sum of a few of its rows; there are few operations, so that
-//! their vectors are a table. Where only values are wanted, equal positions, of which a batch has many, are computed once.
+//! their vectors are a table.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use burn::backend::TensorMetadata;
@@ -19,9 +17,8 @@ use super::rows;
 use super::simd::{fma, multiversion};
 use crate::kernel::dropout::{Dropout, Site};
 
-/// Rows per group, with and without a gradient: groups are what threads share out, each adds one copy of the weight
-/// gradients, and a larger one has more equal positions.
-const GROUP_ROWS: [usize; 2] = [144, 1024];
+/// Rows per group: groups are what threads share out, and each adds one copy of the weight gradients.
+const GROUP_ROWS: usize = 144;
 
 /// See [`node_embedding`](crate::kernel::node_embedding); inputs weight, bias, first, second.
 #[derive(Clone, Debug)]
@@ -74,10 +71,10 @@ impl<'a> Embedding<'a> {
     }
 
     /// Nodes per group: a fixed share of them, so that results do not depend on the number of threads.
-    fn group_rows(&self, keep: bool) -> usize {
-        let (rows, most) = (self.op.tokens.len(), GROUP_ROWS[usize::from(!keep)]);
+    fn group_rows(&self) -> usize {
+        let rows = self.op.tokens.len();
         // Even, or one thread of two ends alone.
-        let count = rows.div_ceil(most).next_multiple_of(2);
+        let count = rows.div_ceil(GROUP_ROWS).next_multiple_of(2);
         rows.div_ceil(count)
     }
 
@@ -86,17 +83,11 @@ impl<'a> Embedding<'a> {
         parts.enumerate().map(move |(group, (tokens, features))| Group { first: group * rows, tokens, features })
     }
 
-    /// y [rows, D] of a group; returns the hidden units, [rows, F], if they are to be kept.
-    fn forward(&self, group: Group<'_>, y: &mut [f32], keep: bool) -> Buffer {
-        if keep || self.op.hidden.is_on() {
-            let (hidden, position) = self.positions(group.first, group.features);
-            self.join(group, &position, |row| row, y);
-            return hidden;
-        }
-        let (distinct, class) = self.distinct(group.features);
-        let (_, position) = self.positions(0, &distinct);
-        self.join(group, &position, |row| class[row] as usize, y);
-        Buffer::default()
+    /// y [rows, D] of a group; returns the hidden units, [rows, F].
+    fn forward(&self, group: Group<'_>, y: &mut [f32]) -> Buffer {
+        let (hidden, position) = self.positions(group.first, group.features);
+        self.join(group, &position, y);
+        hidden
     }
 
     /// Hidden units and positions, dropout included, from features [rows, 2P]; `first` counts dropout.
@@ -114,29 +105,10 @@ impl<'a> Embedding<'a> {
         (hidden, dropped)
     }
 
-    /// The distinct rows of the features, and which of them each row is.
-    fn distinct(&self, features: &[f32]) -> (Vec<f32>, Vec<u32>) {
-        let mut found: HashMap<&[u32], u32, Multiply> = HashMap::default();
-        let bits: Vec<u32> = features.iter().map(|feature| feature.to_bits()).collect();
-        let (mut distinct, mut class) = (Vec::new(), Vec::with_capacity(features.len() / self.n_features));
-        for (bits, row) in bits.chunks_exact(self.n_features).zip(features.chunks_exact(self.n_features)) {
-            let next = found.len() as u32;
-            class.push(match found.entry(bits) {
-                Entry::Occupied(entry) => *entry.get(),
-                Entry::Vacant(entry) => {
-                    distinct.extend_from_slice(row);
-                    *entry.insert(next)
-                }
-            });
-        }
-        (distinct, class)
-    }
-
     /// Puts operation and position of every node together.
-    fn join(&self, group: Group<'_>, position: &[f32], class: impl Fn(usize) -> usize, y: &mut [f32]) {
+    fn join(&self, group: Group<'_>, position: &[f32], y: &mut [f32]) {
         let nodes = y.chunks_exact_mut(self.width()).zip(group.tokens);
-        for (row, (y, &token)) in nodes.enumerate() {
-            let position = &position[class(row) * self.d_position..][..self.d_position];
+        for ((y, &token), position) in nodes.zip(position.chunks_exact(self.d_position)) {
             let op = &self.table[token as usize * self.d_op..][..self.d_op];
             y[..self.d_op].copy_from_slice(op);
             match self.op.sum {
@@ -181,18 +153,18 @@ impl Op for EmbeddingOp {
     /// Hidden units by group.
     type Kept = Vec<Buffer>;
 
-    fn forward(&self, inputs: &[Primitive], keep: bool) -> (Primitive, Self::Kept) {
+    fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Self::Kept) {
         let embedding = Embedding::new(self, inputs);
-        let (rows, width) = (embedding.group_rows(keep), embedding.width());
+        let (rows, width) = (embedding.group_rows(), embedding.width());
         let mut y = vec![0.0; self.tokens.len() * width];
         let parts = embedding.groups(rows).zip(y.par_chunks_mut(rows * width));
-        let hidden = parts.map(|(group, y)| embedding.forward(group, y, keep)).collect();
+        let hidden = parts.map(|(group, y)| embedding.forward(group, y)).collect();
         (primitive(y, [self.tokens.len(), width]), hidden)
     }
 
     fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
         let embedding = Embedding::new(self, inputs);
-        let rows = embedding.group_rows(true);
+        let rows = embedding.group_rows();
         let parts = embedding.groups(rows).zip(kept.par_iter()).zip(values(&dy).par_chunks(rows * embedding.width()));
         let partial: Vec<[Buffer; 4]> =
             parts.map(|((group, hidden), dy)| embedding.backward(group, hidden, dy)).collect();
@@ -236,26 +208,6 @@ fn scatter_body<const FMA: bool>(features: &[f32], n_features: usize, dout: &[f3
             for (total, dout) in total.iter_mut().zip(dout) {
                 *total = fma::<FMA>(*feature, *dout, *total);
             }
-        }
-    }
-}
-
-/// A hasher of short rows of bits; nobody chooses them to collide.
-#[derive(Default, Clone)]
-struct Hash(u64);
-
-type Multiply = std::hash::BuildHasherDefault<Hash>;
-
-impl std::hash::Hasher for Hash {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 = (self.0 ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         }
     }
 }

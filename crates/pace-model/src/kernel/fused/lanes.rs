@@ -126,10 +126,10 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
 ///
 /// The bias of the queries is added here. That of the keys adds the same to all scores, which softmax does not see; that of
 /// the values, whose weights sum to 1, is where the output starts. W lanes are several positions side by side, so that a
-/// vector is full; D is a multiple of W and W of H.
+/// vector is full, and G such vectors at a time stay in registers while the keys pass by; D is a multiple of G W, W of H.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn along<const H: usize, const W: usize, const FMA: bool>(
+pub(crate) fn along<const H: usize, const W: usize, const G: usize, const FMA: bool>(
     query: usize,
     list: &[u32],
     d: usize,
@@ -139,39 +139,59 @@ pub(crate) fn along<const H: usize, const W: usize, const FMA: bool>(
     out: &mut [f32],
     weights: &mut [Lanes<H>],
 ) {
-    let part = |row: usize, part: usize| qkv[(3 * row + part) * d..][..d].as_chunks::<W>().0;
-    let out = out[..d].as_chunks_mut::<W>().0;
+    let part = |row: u32, part: usize, first: usize| group::<W, G>(&qkv[(3 * row as usize + part) * d + first..]);
     if list.is_empty() {
-        return out.fill([0.0; W]);
+        return out.fill(0.0);
     }
-    let (q, query_bias) = (part(query, 0), bias[..d].as_chunks::<W>().0);
     let weights = &mut weights[..list.len()];
-    let mut top = [f32::NEG_INFINITY; H];
-    for (w, &key) in weights.iter_mut().zip(list) {
-        let mut total = [0.0; W];
-        for ((q, bias), key) in q.iter().zip(query_bias).zip(part(key as usize, 1)) {
-            total = mul_add::<W, FMA>(each(*q, *bias, |q, bias| q + bias), *key, total);
+    weights.fill([0.0; H]);
+    for first in (0..d).step_by(G * W) {
+        let (q, query_bias) = (part(query as u32, 0, first), group::<W, G>(&bias[first..]));
+        let mut own = [[0.0; W]; G];
+        for g in 0..G {
+            own[g] = each(q[g], query_bias[g], |q, bias| (q + bias) * scale);
         }
-        let mut score = [0.0; H];
-        for positions in total.as_chunks::<H>().0 {
-            score = each(score, *positions, |score, product| score + product);
+        for (w, &key) in weights.iter_mut().zip(list) {
+            let key = part(key, 1, first);
+            let mut total = [0.0; W];
+            for g in 0..G {
+                total = mul_add::<W, FMA>(own[g], key[g], total);
+            }
+            for positions in total.as_chunks::<H>().0 {
+                *w = each(*w, *positions, |score, product| score + product);
+            }
         }
-        *w = each(score, score, |score, _| score * scale);
+    }
+    let (mut top, mut total) = ([f32::NEG_INFINITY; H], [0.0; H]);
+    for w in weights.iter() {
         top = each(*w, top, |s, top| if s > top { s } else { top });
     }
-    let mut total = [0.0; H];
     for w in weights.iter_mut() {
         *w = each(*w, top, |s, top| exp::<FMA>(s - top));
         total = each(total, *w, |total, e| total + e);
     }
     let inverse = total.map(|total| 1.0 / total);
-    out.copy_from_slice(bias[2 * d..].as_chunks::<W>().0);
-    for (w, &key) in weights.iter().zip(list) {
-        let w = each(*w, inverse, |e, inverse| e * inverse);
-        let mut wide = [0.0; W];
-        wide.as_chunks_mut::<H>().0.fill(w);
-        axpy::<W, FMA>(out, wide, part(key as usize, 2));
+    for first in (0..d).step_by(G * W) {
+        let mut mixed = [[0.0; W]; G];
+        for (w, &key) in weights.iter().zip(list) {
+            let (mut wide, value) = ([0.0; W], part(key, 2, first));
+            wide.as_chunks_mut::<H>().0.fill(*w);
+            for g in 0..G {
+                mixed[g] = mul_add::<W, FMA>(wide, value[g], mixed[g]);
+            }
+        }
+        let (mut wide, value_bias) = ([0.0; W], group::<W, G>(&bias[2 * d + first..]));
+        wide.as_chunks_mut::<H>().0.fill(inverse);
+        for (g, out) in lanes::<W>(&mut out[first..], G * W).iter_mut().enumerate() {
+            *out = mul_add::<W, FMA>(mixed[g], wide, value_bias[g]);
+        }
     }
+}
+
+/// The first G vectors of W lanes.
+#[inline(always)]
+fn group<const W: usize, const G: usize>(values: &[f32]) -> &[Lanes<W>; G] {
+    values[..G * W].as_chunks::<W>().0.try_into().expect("G vectors")
 }
 
 /// Backward over the graphs of a block, from the weights [`forward`] kept.

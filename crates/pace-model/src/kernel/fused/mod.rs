@@ -2,13 +2,14 @@
 //!
 //! From the outside in: [`ops`] are the operations as Burn sees them and [`lift`] the seam to it; [`stack`] spreads a batch
 //! over threads, [`large`] a single graph that is larger than its share, and [`shared`] computes equal pasts once where only
-//! values are wanted; [`sublayer`] is the mathematics of a block, [`reading`] that of a block of which few rows are read; [`parts`] are attention and add-and-norm by themselves;
+//! values are wanted, of which [`concat`] makes graph vectors; [`sublayer`] is the mathematics of a block, [`reading`] that of a block of which few rows are read; [`parts`] are attention and add-and-norm by themselves;
 //! [`attend`] chooses between [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves
 //! single queries, both by [`pairwise`]; [`embedding`] is what comes before the blocks and [`likelihood`] the decoder's heads and their loss; [`adam`] is
 //! the optimiser; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their memory.
 
 pub(super) mod adam;
 mod attend;
+pub(super) mod concat;
 mod direct;
 pub(super) mod embedding;
 mod heads;
@@ -24,7 +25,7 @@ mod pool;
 mod reading;
 pub(super) mod reads;
 mod rows;
-mod shared;
+pub(super) mod shared;
 mod simd;
 pub(super) mod sparse;
 mod stack;

@@ -158,13 +158,6 @@ impl StackOp {
         Stack::new(frame, self.layer, self.first_layer, params, batch)
     }
 
-    /// Only the values of the given rows, ascending, with equal pasts computed once; `None` where that cannot serve.
-    pub(crate) fn read(&self, inputs: &[Primitive], rows: &[u32]) -> Option<Primitive> {
-        let (memory, params) = self.split(inputs);
-        let y = self.stack(inputs, memory, &params).forward_shared(values(&inputs[0]), Some(rows))?;
-        Some(primitive(y, [rows.len(), inputs[0].shape()[1]]))
-    }
-
     /// Runs on x, the memory and the parameters; the number of blocks decides the number of inputs, which Burn wants at
     /// compile time.
     pub(crate) fn run(self, inputs: Vec<Input>) -> Tensor<2> {

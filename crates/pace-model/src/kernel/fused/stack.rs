@@ -10,12 +10,11 @@ use super::attend::Scratch;
 use super::large::{Large, Step};
 use super::pool::Buffer;
 use super::rows;
-use super::shared;
 use super::sparse;
 use super::sublayer::{Block, Frame, Kind, Own, Saved, Sublayer};
 
 /// Rows of activations that are taken through the stack together.
-const BLOCK_ROWS: usize = 256;
+const BLOCK_ROWS: usize = 512;
 
 /// Each group adds one copy of the weight gradients: enough groups to balance many cores, not so many that adding shows.
 const MAX_GROUPS: usize = 32;
@@ -113,9 +112,6 @@ impl<'a> Stack<'a> {
     /// x [B*N, D], memory [B*M, D] -> y [B*N, D] and, if `keep`, what backward needs.
     pub(crate) fn forward(&self, x: &[f32], memory: &[f32], keep: bool) -> (Vec<f32>, Tape) {
         let (x_width, memory_width) = (self.frame.n * self.frame.d, self.frame.m * self.frame.d);
-        if !keep && let Some(y) = self.forward_shared(x, None) {
-            return (y, Vec::new());
-        }
         let mut y = vec![0.0; x.len()];
         let run = |(group, y): (&Vec<Block>, &mut [f32])| {
             let mut scratch = Scratch::default();
@@ -146,29 +142,6 @@ impl<'a> Stack<'a> {
         let parts = by_group(&mut y, &self.groups, x_width);
         let tape = self.groups.par_iter().zip(parts).map(run).collect();
         (y, tape)
-    }
-
-    /// Forward with equal pasts computed once, for all rows or those that are `read`, ascending; `None` where that cannot
-    /// serve.
-    pub(crate) fn forward_shared(&self, x: &[f32], read: Option<&[u32]>) -> Option<Vec<f32>> {
-        let (n, d) = (self.frame.n, self.frame.d);
-        if !shared::serves(&self.frame, &self.sublayers) {
-            return None;
-        }
-        let groups = shared::groups(x.len() / (n * d), n);
-        let mut y = vec![0.0; read.map_or(x.len(), |read| read.len() * d)];
-        let (mut rest, mut parts) = (&mut y[..], Vec::new());
-        for group in &groups {
-            let rows = group.first * n..(group.first + group.graphs) * n;
-            let place = |read: &[u32], row: usize| read.partition_point(|read| (*read as usize) < row);
-            let read = read.map(|read| &read[place(read, rows.start)..place(read, rows.end)]);
-            let (part, others) = rest.split_at_mut(read.map_or(rows.len(), <[u32]>::len) * d);
-            rest = others;
-            parts.push((*group, read, &x[rows.start * d..rows.end * d], part));
-        }
-        let run = |(group, read, x, y)| shared::forward(&self.frame, &self.sublayers, group, x, read, y);
-        parts.into_par_iter().map(run).collect::<Option<()>>()?;
-        Some(y)
     }
 
     /// The gradients of [`Stack::forward`] for dy [B*N, D].

@@ -1,0 +1,77 @@
+//! [`Interner`]: distinct lists of numbers, each with a number of its own.
+
+/// Numbers lists 0, 1, .. in the order in which they first come. O(length) per list, no allocation for one that is known.
+#[derive(Debug)]
+pub(crate) struct Interner {
+    /// The lists one after the other; list i is `words[offsets[i]..offsets[i + 1]]`.
+    words: Vec<u32>,
+    offsets: Vec<u32>,
+    /// Numbers of lists by hash, with linear probing.
+    table: Vec<u32>,
+}
+
+/// An empty place in the table.
+const FREE: u32 = u32::MAX;
+
+impl Interner {
+    /// For at most so many lists.
+    pub(crate) fn new(most: usize) -> Interner {
+        Interner { words: Vec::new(), offsets: vec![0], table: vec![FREE; (2 * most).next_power_of_two()] }
+    }
+
+    /// How many lists there are.
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The number of a list; [`Interner::len`] as it was before the call if it is new.
+    pub(crate) fn intern(&mut self, list: &[u32]) -> u32 {
+        let mask = self.table.len() - 1;
+        let mut place = hash(list) as usize & mask;
+        while self.table[place] != FREE {
+            let number = self.table[place];
+            if self.list(number) == list {
+                return number;
+            }
+            place = (place + 1) & mask;
+        }
+        let number = self.len() as u32;
+        assert!(self.len() < mask, "more lists than the {} announced", mask.div_ceil(2));
+        self.table[place] = number;
+        self.words.extend_from_slice(list);
+        self.offsets.push(self.words.len() as u32);
+        number
+    }
+
+    fn list(&self, number: u32) -> &[u32] {
+        &self.words[self.offsets[number as usize] as usize..self.offsets[number as usize + 1] as usize]
+    }
+}
+
+fn hash(list: &[u32]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let hash =
+        list.iter().fold(list.len() as u64, |hash, &word| (hash ^ u64::from(word)).wrapping_mul(ODD).rotate_left(31));
+    // The low bits choose the place.
+    hash ^ (hash >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Interner;
+
+    #[test]
+    fn equal_lists_have_one_number() {
+        let mut interner = Interner::new(4);
+        let lists: [&[u32]; 6] = [&[1, 2], &[], &[2, 1], &[1, 2], &[1], &[]];
+        assert_eq!(lists.map(|list| interner.intern(list)), [0, 1, 2, 0, 3, 1]);
+        assert_eq!(interner.len(), 4);
+    }
+
+    #[test]
+    #[should_panic(expected = "more lists than")]
+    fn a_full_table_does_not_hang() {
+        let mut interner = Interner::new(2);
+        assert!((0..9).all(|word| interner.intern(&[word]) == word));
+    }
+}

@@ -1,0 +1,93 @@
+//! [`shared_encoder`]: a stack of encoder blocks on graphs of which many nodes have equal vectors, and [`concat_linear`], a
+//! linear map of all nodes of a graph at once.
+
+#[cfg(feature = "flex")]
+use burn::backend::Flex;
+use burn::tensor::Tensor;
+
+#[cfg(feature = "flex")]
+use super::fused::{
+    concat,
+    lift::{self, Input, values},
+    shared,
+};
+use super::ops::sparse_encoder;
+#[cfg(feature = "flex")]
+use super::ops::{check_encoder, push_encoder};
+use super::pairs::PairLists;
+use super::params::{BlockConfig, EncoderParams};
+use super::pasts::Pasts;
+use super::plain;
+
+/// [`encoder`](super::encoder) under the mask that `pasts` was made from, with equal pasts computed once and the first
+/// projection once per distinct input. Without dropout, which would make equal rows differ. [`Pasts::expand`] gives each row
+/// the vector of its past.
+///
+/// # Shapes
+///
+/// - x: [U, D], the distinct inputs by their numbers in `pasts`
+/// - output: [pasts, D]. With `rows`, of 0..B*N and ascending, the last block is computed for the pasts of these rows only, and
+///   the vectors of others mean nothing
+///
+/// # Panics
+///
+/// If the shapes do not fit together, the rows are not ascending, or dropout is on.
+pub fn shared_encoder(
+    x: Tensor<2>,
+    pasts: &Pasts,
+    rows: Option<&[u32]>,
+    layers: Vec<EncoderParams>,
+    config: &BlockConfig,
+) -> Tensor<2> {
+    assert!(!config.dropout.site(0).is_on(), "dropout makes rows with equal pasts differ");
+    let [count, d] = x.dims();
+    assert!(pasts.inputs.iter().all(|&input| (input as usize) < count), "an input beyond the {count} given");
+    assert!(rows.is_none_or(<[u32]>::is_sorted), "rows are read in ascending order");
+    #[cfg(feature = "flex")]
+    if lift::serves(&x) && !x.is_autodiff() && shared::serves(pasts.n(), config) && !layers.is_empty() {
+        check_encoder(&layers, d);
+        let mut inputs = vec![Input::new(x)];
+        layers.into_iter().for_each(|layer| push_encoder(layer, &mut inputs));
+        let inputs: Vec<_> = inputs.into_iter().map(|input| input.values).collect();
+        let (x, params) = inputs.split_first().expect("x comes first");
+        let params: Vec<&[f32]> = params.iter().map(values).collect();
+        let y = shared::Encoder::new(values(x), d, pasts, &params, config).encode(rows);
+        return Tensor::from_primitive::<Flex>(lift::primitive(y, [pasts.len(), d]));
+    }
+    by_pasts(x, pasts, |x, lists| sparse_encoder(x, lists, layers, config))
+}
+
+/// One row per past through `blocks`, along the lists of the pasts. Shapes: [U, D] -> [pasts, D].
+pub(super) fn by_pasts(
+    x: Tensor<2>,
+    pasts: &Pasts,
+    blocks: impl FnOnce(Tensor<2>, &PairLists) -> Tensor<2>,
+) -> Tensor<2> {
+    let device = x.device();
+    let lists = PairLists::new(pasts.offsets.clone(), pasts.keys.clone(), &device);
+    blocks(pasts.of_inputs(x), &lists)
+}
+
+/// The vectors of the N rows of each graph side by side, times a matrix: for every graph, sum over its positions p of y_p W_p,
+/// plus bias, with each past multiplied once for each position at which it stands.
+///
+/// # Shapes
+///
+/// - y: [pasts, D]; weight: [N*D, Z]; bias: `[Z]`; output: [B, Z]
+///
+/// # Panics
+///
+/// If the shapes do not fit together.
+pub fn concat_linear(y: Tensor<2>, pasts: &Pasts, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
+    let ([count, d], [height, width]) = (y.dims(), weight.dims());
+    assert!(count == pasts.len(), "{count} vectors for {} pasts", pasts.len());
+    assert!(height == pasts.n() * d, "weight of {height} rows for {} positions of width {d}", pasts.n());
+    assert_eq!(bias.dims(), [width], "bias of a map to {width}");
+    #[cfg(feature = "flex")]
+    if lift::serves(&y) && ![y.is_autodiff(), weight.is_autodiff(), bias.is_autodiff()].contains(&true) {
+        let [y, weight, bias] = [Input::constant(y), Input::constant(weight), Input::constant(bias)];
+        let graphs = concat::linear(values(&y), pasts, values(&weight), values(&bias));
+        return Tensor::from_primitive::<Flex>(lift::primitive(graphs, [pasts.n_rows() / pasts.n(), width]));
+    }
+    plain::concat_linear(y, pasts, weight, bias)
+}

@@ -152,16 +152,21 @@ impl<E: DagEncoder> Mlm<E> {
         self.config.corruption.apply(batch, self.ids, &mut rng)
     }
 
-    /// Logits of the hidden operations, [S, T]. Only their rows pass the head.
+    /// Logits of the hidden operations, [S, T]. Only their rows pass the last block and the head.
     pub fn logits(&self, batch: &DagBatch, corrupted: &Corrupted) -> Tensor<2> {
         let visible = batch.with_tokens(corrupted.tokens.clone());
-        let mut nodes = self.encoder.encode(&visible).nodes;
-        if let Some(pair) = &self.pair {
-            nodes = pair.forward(nodes, &visible);
-        }
-        let rows: Vec<i32> = corrupted.selected.iter().map(|&place| place as i32).collect();
-        let count = rows.len();
-        let picked = nodes.select(0, ints(rows, [count], &batch.device()));
+        let selected = &corrupted.selected;
+        let picked = match &self.pair {
+            Some(pair) => {
+                let rows = selected.iter().map(|&place| place as i32).collect();
+                let nodes = pair.forward(self.encoder.encode(&visible).nodes, &visible);
+                nodes.select(0, ints(rows, [selected.len()], &batch.device()))
+            }
+            None => {
+                let rows: Vec<u32> = selected.iter().map(|&place| place as u32).collect();
+                self.encoder.encode_nodes(&visible, &rows)
+            }
+        };
         let dropout = batch.pass.dropout(self.config.head_dropout, Stream::Head);
         self.out.forward(dropout.apply(0, tanh(self.hidden.forward(picked))))
     }

@@ -149,7 +149,13 @@ impl DagBatch {
 
     /// The nodes without repetition; none where a node looks ahead or at everybody for a price.
     pub fn distinct(&self) -> Option<&Distinct> {
-        self.distinct.get_or_init(|| self.find_distinct()).as_ref()
+        // Not by `get_or_init`: while threads of a pool share this work, one may be handed a task that asks the same batch,
+        // and would wait for itself.
+        if self.distinct.get().is_none() {
+            // An error means that another thread was faster, with the same.
+            let _ = self.distinct.set(self.find_distinct());
+        }
+        self.distinct.get().and_then(Option::as_ref)
     }
 
     fn find_distinct(&self) -> Option<Distinct> {

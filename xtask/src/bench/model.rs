@@ -70,11 +70,12 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32, only: &str) -> R
         let (mut own, mut peers) = (Vec::new(), Vec::new());
         for round in 1..=rounds {
             eprintln!("bench: {}, round {round} of {rounds}", task.title());
-            let mut command = program(&ours);
-            command.args(["--task", task.name, "--batch", &task.batch.to_string()]);
-            own.push(last_json(&capture(command.args(task.options))?)?);
             let larger = if task.name == "vae-na" { &LARGER[..] } else { &[] };
             for variant in VARIANTS.iter().chain(larger) {
+                // Between any two variants, for the speed of a shared machine changes within minutes.
+                let mut command = program(&ours);
+                command.args(["--task", task.name, "--batch", &task.batch.to_string(), "--reps", "2"]);
+                own.push(last_json(&capture(command.args(task.options))?)?);
                 let mut command = Command::new(venv.python());
                 command.arg(root.join("xtask/peers/torch_pace.py")).arg("--data").arg(&graphs);
                 command.args(["--task", task.name, "--batch", &task.batch.to_string(), "--seconds", "2"]);

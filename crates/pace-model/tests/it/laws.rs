@@ -6,7 +6,7 @@ use pace_graph::Dag;
 use pace_graph::enumerate::Sampler;
 use pace_model::encoder::DagEncoder;
 use pace_model::store::{load_safetensors, to_safetensors};
-use pace_model::{DagTable, Layout, Order, Padding};
+use pace_model::{DagTable, Init, Layout, Order, Padding};
 use rand::RngExt;
 
 use crate::setting::{NAS101, distance, gradients, renumber, renumber_topologically, rng, sample, test_device, values};
@@ -41,6 +41,8 @@ pub fn check_encoder<E: DagEncoder>(init: impl Fn(u64, &Device) -> E, space: &dy
     let encoder = init(1, &device);
     let dags = sample(space, 24, 7);
     shapes(&encoder, &dags, &device);
+    parts(&encoder, &dags, &device);
+    sharing(&encoder, &init(1, &device.clone().autodiff()), &dags, &device);
     if laws.padding {
         padding(&encoder, &dags, &device);
     }
@@ -76,6 +78,31 @@ fn shapes<E: DagEncoder>(encoder: &E, dags: &[Dag], device: &Device) {
     let alone = distance(&values(encoder.encode_graphs(&batch)), &values(encoding.graph.clone()));
     assert!(alone < 1e-4, "graphs encoded alone are {alone} from those encoded with their nodes");
     assert!(values(encoding.nodes).iter().chain(&values(encoding.graph)).all(|value| value.is_finite()));
+}
+
+/// Some nodes alone, and graph vectors under a map of all of them or of each block, are those of the whole encoding.
+fn parts<E: DagEncoder>(encoder: &E, dags: &[Dag], device: &Device) {
+    let batch = DagTable::new(dags, encoder.layout()).whole(device);
+    let (encoding, d) = (encoder.encode(&batch), encoder.d_node());
+    let all = values(encoding.nodes);
+    let rows: Vec<u32> = (0..(all.len() / d) as u32).filter(|row| row % 7 < 2).collect();
+    let expected: Vec<f32> = rows.iter().flat_map(|&row| all[row as usize * d..][..d].to_vec()).collect();
+    assert!(distance(&values(encoder.encode_nodes(&batch, &rows)), &expected) < 1e-4, "some nodes");
+    for width in [encoder.d_graph(), d] {
+        let map = Init::new(3, device).linear(width, 5, true);
+        let graphs = encoding.graph.clone().reshape([-1, width as i32]);
+        let mapped = encoder.encode_through(&batch, &map);
+        assert_eq!(mapped.dims(), [dags.len(), encoder.d_graph() / width * 5]);
+        assert!(distance(&values(mapped), &values(map.forward(graphs))) < 1e-4, "a map of width {width}");
+    }
+}
+
+/// What computes equal nodes once, where it does, gives what computes every node: the path of autodiff.
+fn sharing<E: DagEncoder>(encoder: &E, differentiated: &E, dags: &[Dag], device: &Device) {
+    let table = DagTable::new(dags, encoder.layout());
+    let shared = values(encoder.encode(&table.whole(device)).nodes);
+    let all = values(differentiated.encode(&table.whole(&device.clone().autodiff())).nodes);
+    assert!(distance(&shared, &all) < 1e-4, "shared: {}", distance(&shared, &all));
 }
 
 /// However long the batch is padded, nodes get the same vectors.

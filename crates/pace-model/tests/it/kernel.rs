@@ -2,12 +2,12 @@
 
 use burn::tensor::Device;
 use pace_model::kernel::{self, Masks, Truth, plain};
-use proptest::prelude::{ProptestConfig, proptest};
+use proptest::prelude::proptest;
 
-use crate::kernel_case::{Case, Outcome};
+use crate::kernel_case::{Case, Outcome, cases};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn attention(case in Case::any()) {

@@ -2,9 +2,11 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use pace_model::kernel::{AdamStep, adam, plain};
-use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
+use proptest::prelude::{any, prop_assert, proptest};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::kernel_case::cases;
 
 fn random(shape: [usize; 2], rng: &mut ChaCha8Rng) -> Tensor<2> {
     let values: Vec<f32> = (0..shape[0] * shape[1]).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -16,7 +18,7 @@ fn largest(difference: Tensor<2>) -> f32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn a_few_steps_agree_with_the_twin(

@@ -2,9 +2,9 @@
 
 use burn::tensor::Device;
 use pace_model::kernel::{node_embedding, plain};
-use proptest::prelude::{ProptestConfig, any, proptest};
+use proptest::prelude::{any, proptest};
 
-use crate::kernel_case::{Case, Outcome};
+use crate::kernel_case::{Case, Outcome, cases};
 
 fn train(case: &Case, sum: bool, fused: bool) -> Outcome {
     Outcome::of(case, |draw| {
@@ -24,7 +24,7 @@ fn infer(case: &Case, sum: bool, fused: bool) -> Outcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn embeddings_and_their_gradients(case in Case::any(), sum in any::<bool>()) {

@@ -2,9 +2,9 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use pace_model::kernel::{self, plain};
-use proptest::prelude::{ProptestConfig, any, proptest};
+use proptest::prelude::{any, proptest};
 
-use crate::kernel_case::{Case, Outcome};
+use crate::kernel_case::{Case, Outcome, cases};
 use crate::kernel_sparse::{Shape, large, large_trees, pair_lists};
 
 /// Every row with a bit in `chosen`, at least the last.
@@ -44,7 +44,7 @@ fn sparse(case: &Case, shape: Shape, chosen: u64, fused: bool) -> Outcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn rows_of_dense_stacks(case in Case::any(), chosen in any::<u64>()) {

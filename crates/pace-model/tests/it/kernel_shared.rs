@@ -2,11 +2,11 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use pace_model::kernel::{self, Pasts, plain};
-use proptest::prelude::{ProptestConfig, any, proptest};
+use proptest::prelude::{any, proptest};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::kernel_case::{Case, Draw, Outcome};
+use crate::kernel_case::{Case, Draw, Outcome, cases};
 
 /// Graphs whose rows have one of `kinds` inputs and look back.
 struct Graphs {
@@ -95,7 +95,7 @@ fn some_rows(case: &Case) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn equal_pasts(case in Case::any(), kinds in 1_usize..5) {

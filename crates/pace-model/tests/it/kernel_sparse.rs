@@ -1,11 +1,11 @@
 //! Attention along lists of keys: the fused path against its twin, on trees and on lists without any order.
 
 use pace_model::kernel::{self, PairLists, plain};
-use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
+use proptest::prelude::{Strategy, any, proptest};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::kernel_case::{Case, Outcome};
+use crate::kernel_case::{Case, Outcome, cases};
 
 /// How the lists of a case come about.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,7 +101,7 @@ pub fn large_trees(layers: usize) -> Case {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn sparse_attention(case in Case::any(), shape in Shape::any()) {

@@ -9,7 +9,7 @@ use crate::interner::Interner;
 use crate::kernel::Pasts;
 use crate::layout::{Attention, Layout, Padding};
 use crate::pass::Pass;
-use crate::table::Row;
+use crate::row::Row;
 
 /// The cost of a pair in [`Attention::Penalised`], from the published code.
 const PENALTY: f32 = -1e9;
@@ -67,7 +67,7 @@ impl DagBatch {
         };
         let mut host_tokens = vec![layout.pad; rows.len() * n];
         for (row, tokens) in rows.iter().zip(host_tokens.chunks_exact_mut(n.max(1))) {
-            tokens[..row.len()].copy_from_slice(&row.ops);
+            tokens.iter_mut().zip(row.ops()).for_each(|(token, op)| *token = op);
         }
         DagBatch {
             lengths: rows.iter().map(|row| row.len()).collect(),
@@ -134,7 +134,7 @@ impl DagBatch {
     /// `[b, j, i] = 1` iff the edge i -> j exists, [B, N, N].
     pub fn edges(&self) -> Tensor<3> {
         let write = |row: &Row, graph: &mut [f32]| {
-            row.edges.iter().for_each(|&(from, to)| graph[to as usize * self.n + from as usize] = 1.0);
+            row.edges().for_each(|(from, to)| graph[to * self.n + from] = 1.0);
         };
         self.tensors.edges.get_or_init(|| self.matrices(0.0, write)).clone()
     }
@@ -160,15 +160,22 @@ impl DagBatch {
 
     fn find_distinct(&self) -> Option<Distinct> {
         let Attention::Masked(_) = self.layout.attention else { return None };
+        let beginnings: Vec<usize> = (0..self.rows.len()).map(|graph| self.begins_like_the_last(graph)).collect();
         let mut found = Interner::new(self.host_tokens.len());
         let (mut first, mut input) = (Vec::new(), Vec::new());
-        let number = |(place, &token): (usize, &Op)| {
+        let mut inputs: Vec<u32> = Vec::with_capacity(self.host_tokens.len());
+        for (place, &token) in self.host_tokens.iter().enumerate() {
+            if place % self.n < beginnings[place / self.n] {
+                inputs.push(inputs[place - self.n]);
+                continue;
+            }
             input.clear();
             input.push(u32::from(token));
             match self.node(place) {
                 Some((row, position)) => {
-                    input.push(row.labels[position]);
-                    input.extend(row.neighbours(position).iter().map(|&other| row.labels[other as usize]));
+                    let labels = row.labels();
+                    input.push(labels[position]);
+                    input.extend(row.neighbours(position).iter().map(|&other| labels[other as usize]));
                     input[2..].sort_unstable();
                 }
                 None => input.push(self.layout.n_labels as u32 - 1),
@@ -177,9 +184,8 @@ impl DagBatch {
             if number == count {
                 first.push(place);
             }
-            number
-        };
-        let inputs: Vec<u32> = self.host_tokens.iter().enumerate().map(number).collect();
+            inputs.push(number);
+        }
         let looks_at = |place: usize, keys: &mut Vec<u32>| match self.node(place) {
             Some((row, position)) => {
                 let mask = row.mask.as_ref().expect("computed where attention is masked");
@@ -190,10 +196,18 @@ impl DagBatch {
         let tokens: Vec<i32> = first.iter().map(|&place| i32::from(self.host_tokens[place])).collect();
         let count = tokens.len();
         Some(Distinct {
-            pasts: Pasts::new(&inputs, self.n, looks_at)?,
+            pasts: Pasts::with_beginnings(&inputs, self.n, &beginnings, looks_at)?,
             tokens: ints(tokens, [count], &self.device),
             features: self.features_of(first),
         })
+    }
+
+    /// How many nodes at the beginning of a graph have the past of the same nodes of the graph before it.
+    fn begins_like_the_last(&self, graph: usize) -> usize {
+        let Some(last) = graph.checked_sub(1) else { return 0 };
+        let alike = self.rows[graph].begins_like(&self.rows[last], &self.layout);
+        let tokens = |graph: usize| &self.host_tokens[graph * self.n..][..alike];
+        tokens(graph).iter().zip(tokens(last)).take_while(|(own, other)| own == other).count()
     }
 
     /// The graph and position of a place among all B*N; none for padding.
@@ -213,8 +227,8 @@ impl DagBatch {
                 own[p - 1] = 1.0;
                 continue;
             };
-            own[row.labels[position] as usize] = 1.0;
-            row.neighbours(position).iter().for_each(|&other| sum[row.labels[other as usize] as usize] += 1.0);
+            own[row.labels()[position] as usize] = 1.0;
+            row.neighbours(position).iter().for_each(|&other| sum[row.labels()[other as usize] as usize] += 1.0);
         }
         floats(features, [places.len(), 2 * p], &self.device)
     }

@@ -46,6 +46,7 @@ pub mod layers;
 mod layout;
 pub mod objective;
 mod pass;
+mod row;
 pub mod store;
 mod table;
 

@@ -23,23 +23,24 @@ use pace_graph::{Dag, Error as GraphError};
 use pace_model::ast::{AstBatch, AstLayout, AstTable};
 use pace_model::device::is_flex;
 use pace_model::{DagBatch, DagTable, Layout};
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice, ParallelSliceMut};
 
 use crate::source::Source;
 
-/// A good number of graphs per shard: the more graphs, the more nodes have an equal past and are computed once, until the
-/// vectors of a shard no longer fit the caches.
-pub const SHARD_GRAPHS: usize = 4096;
+/// A good number of graphs per shard: nodes with an equal past are computed once, and what a shard of this size needs is still
+/// near the caches.
+pub const SHARD_GRAPHS: usize = 2048;
 
-/// Shards per thread between two visits to the sink: enough that nobody waits long for the slowest.
-const SHARDS_PER_THREAD: usize = 4;
+/// Shards per thread between two visits to the sink: enough that nobody waits long for the slowest, and that many graphs
+/// begin alike.
+const SHARDS_PER_THREAD: usize = 8;
 
-/// Embeds all graphs of `source` in order and hands every shard of at most `batch_size` rows, row-major, to `sink`;
+/// Embeds all graphs of `source` and hands the vectors to `sink` in order, row-major, at most `batch_size` at a time;
 /// [`SHARD_GRAPHS`] is a good size for graphs of some ten nodes.
 ///
-/// On the CPU every thread takes a shard through the whole model by itself, and all get as many of equal size; other devices
-/// take one at a time. Nothing is differentiated: `device` is a plain one, and `model` computes with a
-/// module without autodiff.
+/// On the CPU every thread takes a shard of so many graphs through the whole model by itself, and all get as many of equal
+/// size; other devices take one at a time. Graphs that begin alike come into the same shard ([`Source::order`]). Nothing is
+/// differentiated: `device` is a plain one, and `model` computes with a module without autodiff.
 ///
 /// # Errors
 /// The sink's.
@@ -50,11 +51,18 @@ pub fn embed<S: Source, E: Send>(
     model: impl Fn(&S::Batch) -> Tensor<2> + Sync,
     sink: impl FnMut(&[f32]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let shard = |rows: Range<usize>| Ok(model(&source.batch(&rows.collect::<Vec<_>>(), device)));
-    embed_shards(source.n_graphs(), batch_size, device, shard, sink)
+    let window = |rows: Range<usize>| {
+        let order = source.order(rows.clone()).into_iter().map(|row| row - rows.start).collect();
+        (order, rows.start)
+    };
+    let shard = |first: &usize, rows: &[usize]| {
+        let rows: Vec<usize> = rows.iter().map(|row| first + row).collect();
+        Ok(model(&source.batch(&rows, device)))
+    };
+    embed_windows(source.n_graphs(), batch_size, device, window, shard, sink)
 }
 
-/// [`embed`] for graphs that are embedded once: canonical order, mask and tensors of a shard are made with it.
+/// [`embed`] for graphs that are embedded once: canonical order, mask and tensors are made on the way.
 ///
 /// # Errors
 /// The sink's.
@@ -66,8 +74,12 @@ pub fn embed_dags<E: Send>(
     model: impl Fn(&DagBatch) -> Tensor<2> + Sync,
     sink: impl FnMut(&[f32]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let shard = |rows: Range<usize>| Ok(model(&DagTable::new(&dags[rows], layout).whole(device)));
-    embed_shards(dags.len(), batch_size, device, shard, sink)
+    let window = |rows: Range<usize>| {
+        let table = DagTable::new(&dags[rows], layout);
+        (table.alike(0..table.len()), table)
+    };
+    let shard = |table: &DagTable, rows: &[usize]| Ok(model(&table.batch(rows, device)));
+    embed_windows(dags.len(), batch_size, device, window, shard, sink)
 }
 
 /// [`embed_dags`] for syntax trees.
@@ -82,38 +94,53 @@ pub fn embed_asts<E: Send + From<GraphError>>(
     model: impl Fn(&AstBatch) -> Tensor<2> + Sync,
     sink: impl FnMut(&[f32]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let shard = |rows: Range<usize>| {
+    let window = |rows: Range<usize>| ((0..rows.len()).collect(), &asts[rows]);
+    let shard = |asts: &&[Ast], rows: &[usize]| {
+        let mut table = AstTable::empty(*layout);
+        rows.iter().try_for_each(|&row| table.push(&asts[row]))?;
         let all: Vec<usize> = (0..rows.len()).collect();
-        Ok(model(&AstTable::new(&asts[rows], *layout)?.batch(&all, device)))
+        Ok(model(&table.batch(&all, device)))
     };
-    embed_shards(asts.len(), batch_size, device, shard, sink)
+    embed_windows(asts.len(), batch_size, device, window, shard, sink)
 }
 
-/// Computes shards of rows, some at the same time, and hands them to the sink in order.
-fn embed_shards<E: Send>(
+/// Window after window: makes its graphs ready and says in which order they are computed, computes shards of them, some at the
+/// same time, and hands the vectors to the sink in the order of the graphs. Rows count from the beginning of their window.
+fn embed_windows<W: Sync, E: Send>(
     n_graphs: usize,
     batch_size: usize,
     device: &Device,
-    shard: impl Fn(Range<usize>) -> Result<Tensor<2>, E> + Sync,
+    window: impl Fn(Range<usize>) -> (Vec<usize>, W),
+    shard: impl Fn(&W, &[usize]) -> Result<Tensor<2>, E> + Sync,
     mut sink: impl FnMut(&[f32]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let run = |rows: &Range<usize>| shard(rows.clone()).map(values);
-    if !is_flex(device) {
-        return shards(n_graphs, batch_size, 1).iter().try_for_each(|rows| sink(&run(rows)?));
-    }
-    let threads = rayon::current_num_threads();
-    for window in shards(n_graphs, batch_size, threads).chunks(SHARDS_PER_THREAD * threads) {
-        let rows: Vec<Vec<f32>> = window.par_iter().map(run).collect::<Result<_, E>>()?;
-        rows.iter().try_for_each(|rows| sink(rows))?;
+    let threads = if is_flex(device) { rayon::current_num_threads() } else { 1 };
+    let (batch_size, mut vectors) = (batch_size.max(1), Vec::new());
+    for first in (0..n_graphs).step_by(SHARDS_PER_THREAD * threads * batch_size) {
+        let end = n_graphs.min(first + SHARDS_PER_THREAD * threads * batch_size);
+        let (order, ready) = window(first..end);
+        let size = shard_size(order.len(), batch_size, threads);
+        let run = |rows: &[usize]| shard(&ready, rows).map(values);
+        let computed: Vec<Vec<f32>> = match threads {
+            1 => order.chunks(size).map(run).collect::<Result<_, E>>()?,
+            _ => order.par_chunks(size).map(run).collect::<Result<_, E>>()?,
+        };
+        let width = computed.iter().map(Vec::len).sum::<usize>() / order.len();
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &row)| places[row] = place);
+        vectors.resize(order.len() * width, 0.0);
+        vectors.par_chunks_mut(width.max(1)).zip(places).with_min_len(1024).for_each(|(vector, place)| {
+            vector.copy_from_slice(&computed[place / size][place % size * width..][..width]);
+        });
+        vectors.chunks((batch_size * width).max(1)).try_for_each(&mut sink)?;
     }
     Ok(())
 }
 
-/// Cuts the graphs into shards of at most `most`, as even as can be: so many that `threads` get the same number.
-fn shards(n_graphs: usize, most: usize, threads: usize) -> Vec<Range<usize>> {
-    let count = n_graphs.div_ceil(most.max(1)).next_multiple_of(threads);
-    let size = n_graphs.div_ceil(count.max(1)).max(1);
-    (0..n_graphs).step_by(size).map(|first| first..n_graphs.min(first + size)).collect()
+/// Graphs per shard, at most `most` and as even as can be: so many shards that `threads` get the same number.
+fn shard_size(n_graphs: usize, most: usize, threads: usize) -> usize {
+    let count = n_graphs.div_ceil(most).next_multiple_of(threads);
+    n_graphs.div_ceil(count.max(1)).max(1)
 }
 
 /// Embeds all graphs into one row-major buffer.
@@ -202,16 +229,14 @@ impl<W: Write> MatrixFile<W> {
 
 #[cfg(test)]
 mod tests {
-    use super::shards;
+    use super::shard_size;
 
     #[test]
-    fn shards_are_even_and_cover_the_graphs() {
-        for (n_graphs, most, threads) in [(0, 8, 2), (1, 8, 2), (9, 8, 2), (19_020, 4096, 2), (100, 1, 3), (5, 0, 4)] {
-            let shards = shards(n_graphs, most, threads);
-            assert_eq!(shards.iter().map(ExactSizeIterator::len).sum::<usize>(), n_graphs);
-            assert!(shards.iter().all(|rows| !rows.is_empty() && rows.len() <= most.max(1)));
-            assert!(shards.windows(2).all(|pair| pair[0].end == pair[1].start));
+    fn shards_are_even() {
+        for (n_graphs, most, threads) in [(1, 8, 2), (9, 8, 2), (19_020, 4096, 2), (100, 1, 3), (5, 1, 4)] {
+            let size = shard_size(n_graphs, most, threads);
+            assert!((1..=most).contains(&size), "{size} of {most}");
         }
-        assert_eq!(shards(19_020, 4096, 2).len(), 6);
+        assert_eq!(shard_size(19_020, 4096, 2), 3170, "six shards, three for each");
     }
 }

@@ -1,5 +1,7 @@
 //! [`Source`]: where batches come from.
 
+use std::ops::Range;
+
 use burn::tensor::Device;
 use pace_model::ast::{AstBatch, AstTable};
 use pace_model::{DagBatch, DagTable};
@@ -17,6 +19,11 @@ pub trait Source: Sync {
 
     /// The same as a training pass: dropout, noise and corruption come from `seed`.
     fn train_batch(&self, rows: &[usize], seed: u64, device: &Device) -> Self::Batch;
+
+    /// Some of the graphs in the order in which they are best evaluated; an embedding does not depend on it.
+    fn order(&self, rows: Range<usize>) -> Vec<usize> {
+        rows.collect()
+    }
 }
 
 impl Source for DagTable {
@@ -32,6 +39,10 @@ impl Source for DagTable {
 
     fn train_batch(&self, rows: &[usize], seed: u64, device: &Device) -> DagBatch {
         DagTable::batch(self, rows, device).train(seed)
+    }
+
+    fn order(&self, rows: Range<usize>) -> Vec<usize> {
+        self.alike(rows)
     }
 }
 

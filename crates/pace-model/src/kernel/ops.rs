@@ -1,11 +1,14 @@
 //! The public operations: check the shapes, then take the fused path where it serves and the plain twin elsewhere.
 
+#[cfg(feature = "flex")]
+use burn::backend::Flex;
 use burn::tensor::Tensor;
 
 use super::dropout::Dropout;
 #[cfg(feature = "flex")]
 use super::fused::{
-    lift::{self, Input},
+    inference,
+    lift::{self, Input, Primitive},
     ops::{AddNormOp, AttentionOp, DECODER, ENCODER, MAX_LAYERS, OwnPairs, SparseOp, StackOp},
     parts::AttentionShape,
     sparse::SparseShape,
@@ -186,6 +189,14 @@ pub fn sparse_encoder(x: Tensor<2>, lists: &PairLists, layers: Vec<EncoderParams
     let d = check_rows(&x, lists.n_rows(), 1, config);
     check_encoder(&layers, d);
     #[cfg(feature = "flex")]
+    if lift::serves(&x) && !x.is_autodiff() && inference::serves(config) {
+        let (rows, inputs) = (lists.n_rows(), constants(x, layers));
+        let (x, params) = inputs.split_first().expect("x comes first");
+        let params: Vec<&[f32]> = params.iter().map(lift::values).collect();
+        let y = inference::encode(lift::values(x), d, lists.host(), &params, config);
+        return Tensor::from_primitive::<Flex>(lift::primitive(y, [rows, d]));
+    }
+    #[cfg(feature = "flex")]
     if lift::serves(&x) {
         return encoder_stack(OwnPairs::Lists(lists.host().clone()), x, layers, config);
     }
@@ -196,6 +207,14 @@ pub fn sparse_encoder(x: Tensor<2>, lists: &PairLists, layers: Vec<EncoderParams
 fn encoder_stack(own: OwnPairs, x: Tensor<2>, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
     let op = StackOp { layer: ENCODER, first_layer: 0, config: *config, own, memory_bias: None };
     in_stacks(op, x, None, layers, push_encoder)
+}
+
+/// x and the parameters of all blocks, in order, for inference.
+#[cfg(feature = "flex")]
+pub(super) fn constants(x: Tensor<2>, layers: Vec<EncoderParams>) -> Vec<Primitive> {
+    let mut inputs = vec![Input::new(x)];
+    layers.into_iter().for_each(|layer| push_encoder(layer, &mut inputs));
+    inputs.into_iter().map(|input| input.values).collect()
 }
 
 #[cfg(feature = "flex")]

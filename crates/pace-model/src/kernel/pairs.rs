@@ -112,6 +112,11 @@ impl Readers {
 }
 
 impl Lists {
+    /// Where the keys of each row begin and end, and the keys.
+    pub(crate) fn parts(&self) -> (&[u32], &[u32]) {
+        (&self.offsets, &self.keys)
+    }
+
     fn new(offsets: Vec<u32>, keys: Vec<u32>) -> Lists {
         assert!(offsets.first() == Some(&0), "offsets start at 0");
         assert_eq!(offsets.last().map(|&end| end as usize), Some(keys.len()), "offsets end at the number of keys");

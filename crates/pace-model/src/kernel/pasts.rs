@@ -52,8 +52,19 @@ impl Pasts {
     /// assert_eq!(pasts.len(), 4);
     /// ```
     pub fn new(inputs: &[u32], n: usize, looks_at: impl Fn(usize, &mut Vec<u32>) + Sync) -> Option<Pasts> {
+        Pasts::with_beginnings(inputs, n, &vec![0; inputs.len() / n.max(1)], looks_at)
+    }
+
+    /// [`Pasts::new`] where it is known how many rows at the beginning of each graph are like those of the graph before it, in
+    /// input and in what they look at: those are not looked up.
+    pub(crate) fn with_beginnings(
+        inputs: &[u32],
+        n: usize,
+        beginnings: &[usize],
+        looks_at: impl Fn(usize, &mut Vec<u32>) + Sync,
+    ) -> Option<Pasts> {
         let groups = groups(inputs.len() / n.max(1));
-        let part = |graphs: &Range<usize>| Pasts::of_group(inputs, n, graphs.start * n..graphs.end * n, &looks_at);
+        let part = |graphs: &Range<usize>| Pasts::of_group(inputs, n, graphs.clone(), beginnings, &looks_at);
         let mut parts = groups.par_iter().map(part).collect::<Option<Vec<_>>>()?.into_iter();
         let mut all = parts.next().unwrap_or_else(|| Pasts::empty(n, 0));
         parts.for_each(|part| all.append(part));
@@ -71,18 +82,25 @@ impl Pasts {
         }
     }
 
-    /// The pasts of some rows, numbered from 0.
+    /// The pasts of some graphs, numbered from 0.
     fn of_group(
         inputs: &[u32],
         n: usize,
-        rows: Range<usize>,
+        graphs: Range<usize>,
+        beginnings: &[usize],
         looks_at: impl Fn(usize, &mut Vec<u32>),
     ) -> Option<Pasts> {
+        let rows = graphs.start * n..graphs.end * n;
         let mut found = Interner::new(rows.len());
         let mut pasts = Pasts::empty(n, rows.len());
         let (mut positions, mut past) = (Vec::new(), Vec::new());
         for row in rows.clone() {
             let (graph, position) = ((row - rows.start) / n * n, (row % n) as u32);
+            // The first graph of a group has no other to be like.
+            if graph > 0 && row % n < beginnings[row / n] {
+                pasts.of_row.push(pasts.of_row[row - rows.start - n]);
+                continue;
+            }
             positions.clear();
             looks_at(row, &mut positions);
             past.clear();
@@ -173,7 +191,17 @@ mod tests {
 
     /// In one group, whoever asks.
     fn one_group(inputs: &[u32], n: usize, looks_at: impl Fn(usize, &mut Vec<u32>) + Sync) -> Option<Pasts> {
-        Pasts::of_group(inputs, n, 0..inputs.len(), looks_at)
+        let graphs = inputs.len() / n;
+        Pasts::of_group(inputs, n, 0..graphs, &vec![0; graphs], looks_at)
+    }
+
+    /// What is known to be alike is found alike, too.
+    #[test]
+    fn beginnings_change_nothing() {
+        let inputs = [1, 2, 3, 1, 2, 4, 1, 5, 3, 1, 5, 3];
+        let found = one_group(&inputs, 3, causal(3)).unwrap();
+        let known = Pasts::of_group(&inputs, 3, 0..4, &[0, 2, 1, 3], causal(3)).unwrap();
+        assert_eq!((&known.of_row, &known.keys, &known.inputs), (&found.of_row, &found.keys, &found.inputs));
     }
 
     fn causal(n: u32) -> impl Fn(usize, &mut Vec<u32>) + Sync {

@@ -13,7 +13,7 @@ use super::fused::{
 };
 use super::ops::sparse_encoder;
 #[cfg(feature = "flex")]
-use super::ops::{check_encoder, push_encoder};
+use super::ops::{check_encoder, constants};
 use super::pairs::PairLists;
 use super::params::{BlockConfig, EncoderParams};
 use super::pasts::Pasts;
@@ -44,11 +44,9 @@ pub fn shared_encoder(
     assert!(pasts.inputs.iter().all(|&input| (input as usize) < count), "an input beyond the {count} given");
     assert!(rows.is_none_or(<[u32]>::is_sorted), "rows are read in ascending order");
     #[cfg(feature = "flex")]
-    if lift::serves(&x) && !x.is_autodiff() && shared::serves(pasts.n(), config) && !layers.is_empty() {
+    if lift::serves(&x) && !x.is_autodiff() && shared::serves(config) && !layers.is_empty() {
         check_encoder(&layers, d);
-        let mut inputs = vec![Input::new(x)];
-        layers.into_iter().for_each(|layer| push_encoder(layer, &mut inputs));
-        let inputs: Vec<_> = inputs.into_iter().map(|input| input.values).collect();
+        let inputs = constants(x, layers);
         let (x, params) = inputs.split_first().expect("x comes first");
         let params: Vec<&[f32]> = params.iter().map(values).collect();
         let y = shared::Encoder::new(values(x), d, pasts, &params, config).encode(rows);

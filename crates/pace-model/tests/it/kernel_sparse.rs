@@ -109,6 +109,11 @@ proptest! {
     }
 
     #[test]
+    fn sparse_inference(case in Case::any(), shape in Shape::any()) {
+        values(&case, shape, true).assert_close(&values(&case, shape, false));
+    }
+
+    #[test]
     fn sparse_encoder(case in Case::any(), shape in Shape::any(), wide in any::<bool>()) {
         let case = if wide { Case { d: 32 * case.n_heads, ..case } } else { case };
         encode(&case, shape, true).assert_close(&encode(&case, shape, false));
@@ -136,6 +141,52 @@ fn large_trees_agree_with_the_twin() {
         let case = Case { pre_norm, ..large(2) };
         encode(&case, Shape::Anywhere, true).assert_close(&encode(&case, Shape::Anywhere, false));
     }
+}
+
+/// Values alone, without autodiff and dropout: the path of encoding, where the heads are lanes if there are 4, 8 or 16.
+fn values(case: &Case, shape: Shape, fused: bool) -> Outcome {
+    let case = Case { p: 0.0, ..*case };
+    let mut draw = case.draw();
+    draw.device = burn::tensor::Device::flex();
+    let lists = pair_lists(&shape.keys(&case), &draw.device);
+    let x = draw.constant([lists.n_rows(), case.d], 1.0);
+    let layers = draw.encoder_params(&case);
+    let f = if fused { kernel::sparse_encoder } else { plain::sparse_encoder };
+    let y = f(x, &lists, layers, &case.config());
+    Outcome(vec![("output".to_owned(), y.into_data().try_to_vec::<f32>().unwrap())])
+}
+
+/// Graphs of one strip, of several and of many, one tree after the other and lists without order.
+#[test]
+fn encoding_agrees_with_the_twin() {
+    for (n_heads, d) in [(4, 32), (8, 256), (8, 64), (8, 24), (16, 64), (2, 32)] {
+        for (shape, batch, n) in [(Shape::Trees, 4, 900), (Shape::Trees, 12, 90), (Shape::Anywhere, 5, 41)] {
+            let case = Case { batch, n, n_heads, d, ..large(2) };
+            values(&case, shape, true).assert_close(&values(&case, shape, false));
+        }
+    }
+}
+
+/// Bit for bit the same on any number of threads, and whatever is encoded beside it.
+#[test]
+fn encodings_do_not_depend_on_threads_or_company() {
+    let case = Case { n_heads: 8, ..large_trees(2) };
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| values(&case, Shape::Trees, true))
+    };
+    assert_eq!(run(1), run(3));
+    // The first of several trees, by itself.
+    let (all, keys) = (run(2), Shape::Trees.keys(&case));
+    let rows = keys[0].len();
+    let mut draw = Case { p: 0.0, ..case }.draw();
+    draw.device = burn::tensor::Device::flex();
+    let x = draw.constant([keys.len(), case.d], 1.0).narrow(0, 0, rows);
+    let layers = draw.encoder_params(&case);
+    let lists = pair_lists(&keys[..rows], &draw.device);
+    let config = Case { p: 0.0, ..case }.config();
+    let one = kernel::sparse_encoder(x, &lists, layers, &config).into_data().try_to_vec::<f32>().unwrap();
+    assert_eq!(one, all.0[0].1[..rows * case.d]);
 }
 
 /// A graph's vectors are the same whether they are kept for a gradient or not.

@@ -181,7 +181,7 @@ fn measure<M: Objective<S::Batch> + Sync, S: Source>(
         encode(&model, &batches[step % batches.len()]);
         step += 1;
     });
-    let from_graphs = steps_per_second(settings, "encode", || {
+    let from_graphs = steps_per_second(settings, "graphs", || {
         assert!(source.embed(settings.shard, &plain, |batch| encode(&model, batch)) >= source.len());
     });
     Measured {

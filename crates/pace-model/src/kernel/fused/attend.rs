@@ -23,8 +23,7 @@ pub(crate) enum Order {
 impl Order {
     /// The order that suits N queries and M keys.
     pub(crate) fn choose(n_heads: usize, n: usize, m: usize) -> Self {
-        let small = n.max(m) <= MAX_LANE_NODES;
-        if small && matches!(n_heads, 4 | 8 | 16) { Self::Lanes } else { Self::Heads }
+        if n.max(m) <= MAX_LANE_NODES && has_lanes(n_heads) { Self::Lanes } else { Self::Heads }
     }
 
     /// Moves every run of D values from the usual order to this one.
@@ -42,6 +41,11 @@ impl Order {
             Self::Lanes => transpose_runs(values, d, d / n_heads),
         }
     }
+}
+
+/// Whether so many heads fill the lanes of a vector.
+pub(crate) fn has_lanes(n_heads: usize) -> bool {
+    matches!(n_heads, 4 | 8 | 16)
 }
 
 /// Each run of d values, read as [rows, d / rows], transposed.

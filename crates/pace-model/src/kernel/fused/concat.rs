@@ -1,21 +1,23 @@
 //! A linear map of the rows of a graph side by side, from the vectors of their pasts.
 //!
-//! Position by position: each past that stands there is multiplied once by the position's part of the matrix, and the graphs
-//! add up what they have. The long rows of graphs are never written.
+//! Each past is multiplied once, for each position at which it stands, by that position's part of the matrix, and a graph adds
+//! up what it has. The long rows of graphs are never written.
 
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
-use super::linear::{Into, Mat, product};
+use super::panels::{Finish, Panels};
 use super::pool::Buffer;
-use super::rows;
+use super::simd::multiversion;
 use crate::kernel::pasts::{Group, Pasts};
 
 /// Pasts that are multiplied together.
-const BLOCK_ROWS: usize = 256;
+const BLOCK_ROWS: usize = 96;
 
 /// y [pasts, D], weight [N*D, Z], bias `[Z]` -> [B, Z].
 pub(crate) fn linear(y: &[f32], pasts: &Pasts, weight: &[f32], bias: &[f32]) -> Vec<f32> {
     let (n, width) = (pasts.n(), bias.len());
+    let d = weight.len() / (n * width);
+    let panels: Vec<Panels> = weight.chunks_exact(d * width).map(|weight| Panels::new(weight, d)).collect();
     let mut graphs = vec![0.0; pasts.n_rows() / n * width];
     let (mut rest, mut parts) = (&mut graphs[..], Vec::new());
     for group in &pasts.groups {
@@ -23,61 +25,70 @@ pub(crate) fn linear(y: &[f32], pasts: &Pasts, weight: &[f32], bias: &[f32]) -> 
         rest = others;
         parts.push((group, part));
     }
-    let d = weight.len() / (n * width);
     parts.into_par_iter().for_each(|(group, graphs)| {
-        graphs.chunks_exact_mut(width).for_each(|graph| graph.copy_from_slice(bias));
-        let mut members = Members::new(group);
-        for (position, weight) in weight.chunks_exact(d * width).enumerate() {
-            let of_row = &pasts.of_row[group.rows.clone()];
-            let places = members.at(of_row.iter().skip(position).step_by(n).copied());
-            let mapped = map(y, &members.pasts, weight, width);
-            for (graph, &place) in graphs.chunks_exact_mut(width).zip(&places) {
-                rows::add(graph, &mapped[place as usize * width..][..width]);
+        let members = Members::new(pasts, group);
+        let mut mapped = Buffer::stale(members.pasts.len() * width);
+        let mut block = Buffer::stale(BLOCK_ROWS * d);
+        for (panels, range) in panels.iter().zip(members.ends.windows(2)) {
+            let (pasts, mapped) = (&members.pasts[range[0]..range[1]], &mut mapped[range[0] * width..range[1] * width]);
+            for (pasts, mapped) in pasts.chunks(BLOCK_ROWS).zip(mapped.chunks_mut(BLOCK_ROWS * width)) {
+                for (block, &past) in block.chunks_exact_mut(d).zip(pasts) {
+                    block.copy_from_slice(&y[past as usize * d..][..d]);
+                }
+                panels.product(&block[..pasts.len() * d], mapped, width, Finish::Plain);
             }
         }
+        add_up(&members.places, n, &mapped, bias, graphs);
     });
     graphs
 }
 
-/// Some rows of y times a matrix [D, Z]: -> [rows, Z].
-fn map(y: &[f32], rows: &[u32], weight: &[f32], width: usize) -> Buffer {
-    let d = weight.len() / width;
-    let (mut mapped, mut block) = (Buffer::stale(rows.len() * width), Buffer::stale(BLOCK_ROWS.min(rows.len()) * d));
-    for (rows, mapped) in rows.chunks(BLOCK_ROWS).zip(mapped.chunks_mut(BLOCK_ROWS * width)) {
-        for (block, &row) in block.chunks_exact_mut(d).zip(rows) {
-            block.copy_from_slice(&y[row as usize * d..][..d]);
-        }
-        let (x, weight) = (Mat::new(&block, d), Mat::new(weight, width));
-        product([rows.len(), d, width], mapped, width, Into::Replace, x, weight, 1.0);
-    }
-    mapped
+multiversion! {
+    /// The sum of a bias and the `n` rows of each graph: `places` [graphs * N] of `mapped` [.., Z] -> [graphs, Z].
+    fn add_up(places: &[u32], n: usize, mapped: &[f32], bias: &[f32], graphs: &mut [f32]) = add_up_body
 }
 
-/// The distinct pasts at one position.
+#[inline(always)]
+fn add_up_body<const FMA: bool>(places: &[u32], n: usize, mapped: &[f32], bias: &[f32], graphs: &mut [f32]) {
+    let width = bias.len();
+    for (graph, places) in graphs.chunks_exact_mut(width).zip(places.chunks_exact(n)) {
+        graph.copy_from_slice(bias);
+        for &place in places {
+            for (sum, value) in graph.iter_mut().zip(&mapped[place as usize * width..][..width]) {
+                *sum += value;
+            }
+        }
+    }
+}
+
+/// The distinct pasts at each position of a group's graphs.
 struct Members {
+    /// Position after position.
     pasts: Vec<u32>,
-    /// By past, its place among them if it has one: what stands there for others is left over from other positions.
+    /// Those at position p are `ends[p]..ends[p + 1]`.
+    ends: Vec<usize>,
+    /// The place of each row's past among all.
     places: Vec<u32>,
-    /// The first past of the group.
-    origin: usize,
 }
 
 impl Members {
-    fn new(group: &Group) -> Self {
-        Self { pasts: Vec::new(), places: vec![0; group.pasts.len()], origin: group.pasts.start }
-    }
-
-    /// Takes in the past of each graph at another position; returns where it is.
-    fn at(&mut self, pasts: impl Iterator<Item = u32>) -> Vec<u32> {
-        self.pasts.clear();
-        let place = |past: u32| {
-            let place = &mut self.places[past as usize - self.origin];
-            if self.pasts.get(*place as usize) != Some(&past) {
-                *place = self.pasts.len() as u32;
-                self.pasts.push(past);
+    fn new(pasts: &Pasts, group: &Group) -> Self {
+        let (n, of_row) = (pasts.n(), &pasts.of_row[group.rows.clone()]);
+        let mut members = Self { pasts: Vec::new(), ends: vec![0], places: vec![0; of_row.len()] };
+        // By past, its place at the last position where it stood; what stands there for others is no place of theirs.
+        let mut known = vec![u32::MAX; group.pasts.len()];
+        for position in 0..n {
+            let first = members.pasts.len() as u32;
+            for row in (position..of_row.len()).step_by(n) {
+                let known = &mut known[of_row[row] as usize - group.pasts.start];
+                if *known < first || *known == u32::MAX {
+                    *known = members.pasts.len() as u32;
+                    members.pasts.push(of_row[row]);
+                }
+                members.places[row] = *known;
             }
-            *place
-        };
-        pasts.map(place).collect()
+            members.ends.push(members.pasts.len());
+        }
+        members
     }
 }

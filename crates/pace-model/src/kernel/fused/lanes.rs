@@ -121,38 +121,34 @@ pub(crate) fn forward<const H: usize, const FMA: bool>(
     }
 }
 
-/// One query along a list of keys, without dropout and keeping nothing: row `query` over the rows `list` of packed
-/// projections [rows, 3D] in lane order, which lack their bias `[3D]` -> `out` `[D]`.
+/// One query along a list of keys, without dropout and keeping nothing: `q` `[D]` over the rows `list`, counted from `origin`, of
+/// keys and values side by side, [rows, 2D], all in lane order -> `out` `[D]`. `weights` is scratch, one for each key.
 ///
-/// The bias of the queries is added here. That of the keys adds the same to all scores, which softmax does not see; that of
-/// the values, whose weights sum to 1, is where the output starts. W lanes are several positions side by side, so that a
-/// vector is full, and G such vectors at a time stay in registers while the keys pass by; D is a multiple of G W, W of H.
+/// W lanes are several positions side by side, so that a vector is full, and G such vectors at a time stay in registers while
+/// the keys pass by; D is a multiple of G W, W of H.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn along<const H: usize, const W: usize, const G: usize, const FMA: bool>(
-    query: usize,
+    q: &[f32],
     list: &[u32],
+    origin: usize,
     d: usize,
-    scale: f32,
-    qkv: &[f32],
-    bias: &[f32],
+    kv: &[f32],
     out: &mut [f32],
     weights: &mut [Lanes<H>],
 ) {
-    let part = |row: u32, part: usize, first: usize| group::<W, G>(&qkv[(3 * row as usize + part) * d + first..]);
-    if list.is_empty() {
-        return out.fill(0.0);
-    }
-    let weights = &mut weights[..list.len()];
+    let part =
+        |key: u32, part: usize, first: usize| group::<W, G>(&kv[(2 * (key as usize - origin) + part) * d + first..]);
+    let scale = 1.0 / ((d / H) as f32).sqrt();
     weights.fill([0.0; H]);
     for first in (0..d).step_by(G * W) {
-        let (q, query_bias) = (part(query as u32, 0, first), group::<W, G>(&bias[first..]));
+        let q = group::<W, G>(&q[first..]);
         let mut own = [[0.0; W]; G];
         for g in 0..G {
-            own[g] = each(q[g], query_bias[g], |q, bias| (q + bias) * scale);
+            own[g] = each(q[g], q[g], |q, _| q * scale);
         }
         for (w, &key) in weights.iter_mut().zip(list) {
-            let key = part(key, 1, first);
+            let key = part(key, 0, first);
             let mut total = [0.0; W];
             for g in 0..G {
                 total = mul_add::<W, FMA>(own[g], key[g], total);
@@ -174,16 +170,16 @@ pub(crate) fn along<const H: usize, const W: usize, const G: usize, const FMA: b
     for first in (0..d).step_by(G * W) {
         let mut mixed = [[0.0; W]; G];
         for (w, &key) in weights.iter().zip(list) {
-            let (mut wide, value) = ([0.0; W], part(key, 2, first));
+            let (mut wide, value) = ([0.0; W], part(key, 1, first));
             wide.as_chunks_mut::<H>().0.fill(*w);
             for g in 0..G {
                 mixed[g] = mul_add::<W, FMA>(wide, value[g], mixed[g]);
             }
         }
-        let (mut wide, value_bias) = ([0.0; W], group::<W, G>(&bias[2 * d + first..]));
+        let mut wide = [0.0; W];
         wide.as_chunks_mut::<H>().0.fill(inverse);
         for (g, out) in lanes::<W>(&mut out[first..], G * W).iter_mut().enumerate() {
-            *out = mul_add::<W, FMA>(mixed[g], wide, value_bias[g]);
+            *out = each(mixed[g], wide, |mixed, inverse| mixed * inverse);
         }
     }
 }

@@ -8,11 +8,13 @@
 //! the optimiser; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their memory.
 
 pub(super) mod adam;
+mod along;
 mod attend;
 pub(super) mod concat;
 mod direct;
 pub(super) mod embedding;
 mod heads;
+pub(super) mod inference;
 mod lanes;
 mod large;
 pub(super) mod lift;
@@ -20,10 +22,12 @@ pub(super) mod likelihood;
 mod linear;
 pub(super) mod ops;
 mod pairwise;
+mod panels;
 pub(super) mod parts;
 mod pool;
 mod reading;
 pub(super) mod reads;
+mod ready;
 mod rows;
 pub(super) mod shared;
 mod simd;

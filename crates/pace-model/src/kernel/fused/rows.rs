@@ -104,17 +104,37 @@ fn norm_body<const FMA: bool>(
     epsilon: f32,
 ) {
     let d = gamma.len();
-    let inverse = 1.0 / d as f32;
-    for ((x, y), rstd) in x.chunks_exact_mut(d).zip(y.chunks_exact_mut(d)).zip(rstd) {
-        let mean = sum_by(x, x, |x, _| x) * inverse;
-        let variance = sum_by(x, x, |x, _| (x - mean) * (x - mean)) * inverse;
-        let scale = 1.0 / (variance + epsilon).sqrt();
-        *rstd = scale;
-        for (((x, y), gamma), beta) in x.iter_mut().zip(y).zip(gamma).zip(beta) {
-            *x = (*x - mean) * scale;
-            *y = *x * gamma + beta;
+    for ((x, y), rstd) in x.chunks_mut(TOGETHER * d).zip(y.chunks_mut(TOGETHER * d)).zip(rstd.chunks_mut(TOGETHER)) {
+        let (means, scales) = moments(x, d, epsilon);
+        let rows = x.chunks_exact_mut(d).zip(y.chunks_exact_mut(d)).zip(means.iter().zip(&scales)).zip(rstd);
+        for (((x, y), (mean, scale)), rstd) in rows {
+            *rstd = *scale;
+            for (((x, y), gamma), beta) in x.iter_mut().zip(y).zip(gamma).zip(beta) {
+                *x = (*x - mean) * scale;
+                *y = *x * gamma + beta;
+            }
         }
     }
+}
+
+/// Rows that are normalised side by side: the sums and the root of one are a long chain of instructions that wait for each other.
+const TOGETHER: usize = 4;
+
+/// Mean and 1 / standard deviation of each of at most [`TOGETHER`] rows.
+#[inline(always)]
+fn moments(x: &[f32], d: usize, epsilon: f32) -> ([f32; TOGETHER], [f32; TOGETHER]) {
+    let inverse = 1.0 / d as f32;
+    let (mut means, mut scales) = ([0.0; TOGETHER], [0.0; TOGETHER]);
+    for (mean, x) in means.iter_mut().zip(x.chunks_exact(d)) {
+        *mean = sum_by(x, x, |x, _| x) * inverse;
+    }
+    for ((scale, mean), x) in scales.iter_mut().zip(&means).zip(x.chunks_exact(d)) {
+        *scale = sum_by(x, x, |x, _| (x - mean) * (x - mean)) * inverse;
+    }
+    for scale in &mut scales {
+        *scale = 1.0 / (*scale + epsilon).sqrt();
+    }
+    (means, scales)
 }
 
 multiversion! {
@@ -125,16 +145,17 @@ multiversion! {
 #[inline(always)]
 fn add_norm_body<const FMA: bool>(y: &mut [f32], x: &[f32], [bias, gamma, beta]: [&[f32]; 3], epsilon: f32) {
     let d = bias.len();
-    let inverse = 1.0 / d as f32;
-    for (y, x) in y.chunks_exact_mut(d).zip(x.chunks_exact(d)) {
-        for ((y, x), bias) in y.iter_mut().zip(x).zip(bias) {
-            *y += x + bias;
+    for (y, x) in y.chunks_mut(TOGETHER * d).zip(x.chunks(TOGETHER * d)) {
+        for (y, x) in y.chunks_exact_mut(d).zip(x.chunks_exact(d)) {
+            for ((y, x), bias) in y.iter_mut().zip(x).zip(bias) {
+                *y += x + bias;
+            }
         }
-        let mean = sum_by(y, y, |y, _| y) * inverse;
-        let variance = sum_by(y, y, |y, _| (y - mean) * (y - mean)) * inverse;
-        let scale = 1.0 / (variance + epsilon).sqrt();
-        for ((y, gamma), beta) in y.iter_mut().zip(gamma).zip(beta) {
-            *y = (*y - mean) * scale * gamma + beta;
+        let (means, scales) = moments(y, d, epsilon);
+        for (y, (mean, scale)) in y.chunks_exact_mut(d).zip(means.iter().zip(&scales)) {
+            for ((y, gamma), beta) in y.iter_mut().zip(gamma).zip(beta) {
+                *y = (*y - mean) * scale * gamma + beta;
+            }
         }
     }
 }

@@ -123,6 +123,11 @@ impl<'a> Sublayer<'a> {
             Own::Bias(_) => Order::choose(frame.n_heads, frame.n, keys),
             Own::Lists(_) => Order::Heads,
         };
+        Self::in_order(order, kind, layer, params, frame)
+    }
+
+    /// Arranges the columns of the parameters in the given order.
+    pub(crate) fn in_order(order: Order, kind: Kind, layer: usize, params: &[&'a [f32]], frame: &Frame<'_>) -> Self {
         let mut params: Vec<Cow<'a, [f32]>> = params.iter().map(|&param| Cow::Borrowed(param)).collect();
         if order == Order::Lanes {
             for (param, carrier) in params.iter_mut().zip(kind.carriers()) {

@@ -1,0 +1,140 @@
+//! Inference on packed rows: all blocks of a stack along lists of keys, with nothing kept.
+//!
+//! Rows go through a block in strips that stay in the second cache from the attention to the keys and values of the next block.
+//! Only these are those of all rows of a graph before any row reads them. The strips of a large graph run in parallel; small
+//! graphs do among each other. Rows do not depend on the strip they are in, so neither cut nor threads change a bit.
+
+use std::ops::Range;
+
+use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator, ParallelSliceMut};
+
+use super::along::{Along, attend};
+use super::attend::has_lanes;
+use super::pool::Buffer;
+use super::ready::{Ready, Room, at_least};
+use super::sublayer::{Frame, Own};
+use crate::kernel::dropout::Dropout;
+use crate::kernel::pairs::Lists;
+use crate::kernel::params::{BlockConfig, NormPlacement};
+
+/// Rows that go from the attention of a block to that of the next together.
+const STRIP_ROWS: usize = 96;
+
+/// Graphs are computed together up to so many rows; a larger one is shared out among the threads.
+const GROUP_ROWS: usize = 4 * STRIP_ROWS;
+
+/// Whether [`encode`] serves: heads as lanes, post-norm, without dropout.
+pub(crate) fn serves(config: &BlockConfig) -> bool {
+    has_lanes(config.n_heads) && config.norm == NormPlacement::Post && !config.dropout.site(0).is_on()
+}
+
+/// Memory of one thread, used strip after strip.
+#[derive(Default)]
+struct Strip {
+    /// Numbers of the rows.
+    rows: Vec<u32>,
+    /// The inputs and the queries of the rows that ask, [rows, D].
+    own: Buffer,
+    q: Buffer,
+    heads: Buffer,
+    weights: Vec<f32>,
+    room: Room,
+}
+
+/// A stack on packed rows.
+struct Stack<'a> {
+    d: usize,
+    n_heads: usize,
+    blocks: Vec<Ready<'a>>,
+    lists: &'a Lists,
+}
+
+/// x [T, D] -> [T, D]; `params` has those of all blocks in order.
+pub(crate) fn encode(x: &[f32], d: usize, lists: &Lists, params: &[&[f32]], config: &BlockConfig) -> Vec<f32> {
+    let (n_heads, epsilon) = (config.n_heads, config.epsilon as f32);
+    let (own, memory_bias, dropout) = (Own::Lists(lists), None, Dropout::NONE);
+    let frame = Frame { n: 1, m: 0, d, n_heads, epsilon, norm: config.norm, dropout, own, memory_bias };
+    let stack = Stack { d, n_heads, blocks: Ready::stack(params, &frame), lists };
+    let mut h = x.to_vec();
+    let (mut rest, mut parts) = (&mut h[..], Vec::new());
+    for rows in groups(lists.seams()) {
+        let (part, others) = rest.split_at_mut(rows.len() * d);
+        rest = others;
+        parts.push((rows, part));
+    }
+    parts.into_par_iter().for_each(|(rows, h)| stack.group(rows, h));
+    h
+}
+
+/// Rows between two seams, as few groups as [`GROUP_ROWS`] allows.
+fn groups(seams: &[u32]) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for seam in seams.windows(2) {
+        let (first, end) = (seam[0] as usize, seam[1] as usize);
+        match groups.last_mut() {
+            Some(group) if end - group.start <= GROUP_ROWS => group.end = end,
+            _ => groups.push(first..end),
+        }
+    }
+    groups
+}
+
+impl Stack<'_> {
+    /// All blocks on the rows of a group, in place.
+    fn group(&self, rows: Range<usize>, h: &mut [f32]) {
+        let d = self.d;
+        let (strip, count) = (STRIP_ROWS * d, rows.len().div_ceil(STRIP_ROWS));
+        // A group of many graphs stays with its thread: the others have groups of their own.
+        let least = if rows.len() > GROUP_ROWS { 1 } else { count };
+        let [mut kv, mut next] = [(); 2].map(|()| Buffer::stale(rows.len() * 2 * d));
+        let strips = h.par_chunks_mut(strip).zip(kv.par_chunks_mut(2 * strip)).with_min_len(least);
+        strips.for_each(|(h, kv)| self.blocks[0].keys_values(h, kv));
+        for (layer, block) in self.blocks.iter().enumerate() {
+            let later = self.blocks.get(layer + 1);
+            let strips = h.par_chunks_mut(strip).zip(next.par_chunks_mut(2 * strip)).enumerate().with_min_len(least);
+            strips.for_each_init(Strip::default, |memory, (number, (h, next))| {
+                self.strip(block, [rows.start, number * STRIP_ROWS], h, &kv, memory);
+                if let Some(later) = later {
+                    later.keys_values(h, next);
+                }
+            });
+            std::mem::swap(&mut kv, &mut next);
+        }
+    }
+
+    /// One block on a strip, in place. The strip begins `offset` rows after `origin`, where keys and values begin.
+    fn strip(&self, block: &Ready<'_>, [origin, offset]: [usize; 2], h: &mut [f32], kv: &[f32], memory: &mut Strip) {
+        let Strip { rows, own, q, heads, weights, room } = memory;
+        let (d, n_heads, first) = (self.d, self.n_heads, (origin + offset) as u32);
+        rows.clear();
+        rows.extend(first..first + (h.len() / d) as u32);
+        let (offsets, keys) = self.lists.parts();
+        let along = Along { rows, offsets, keys, all_ask: false, origin, d, n_heads };
+        // Leaves, which are half of a tree, ask nothing.
+        let asks = |(row, _): &(&u32, &[f32])| along.of(**row).len() > 1;
+        let own = at_least(own, h.len());
+        let mut count = 0;
+        for ((_, h), own) in rows.iter().zip(h.chunks_exact(d)).filter(asks).zip(own.chunks_exact_mut(d)) {
+            own.copy_from_slice(h);
+            count += 1;
+        }
+        let (own, q) = (&own[..count * d], at_least(q, count * d));
+        block.queries(own, q);
+        let heads = at_least(heads, h.len());
+        attend(&along, q, kv, weights, heads);
+        block.finish(heads, h, room);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GROUP_ROWS, groups};
+
+    #[test]
+    fn groups_are_between_seams() {
+        let most = GROUP_ROWS as u32;
+        assert!(groups(&[0]).is_empty());
+        assert_eq!(groups(&[0, 3, most, most + 1]), [0..GROUP_ROWS, GROUP_ROWS..GROUP_ROWS + 1]);
+        assert_eq!(groups(&[0, 5 * most, 5 * most + 2]), [0..5 * GROUP_ROWS, 5 * GROUP_ROWS..5 * GROUP_ROWS + 2]);
+    }
+}

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use burn::tensor::{DType, Device, Distribution, Int, Tensor, TensorData};
 use pace_model::kernel::{
     self, AdamStep, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams, EncoderParams,
-    FeedForwardParams, HeadParams, Masks, NormParams, NormPlacement, Pasts, SelfAttentionParams, Truth, plain,
+    FeedForwardParams, HeadParams, Masks, NormParams, NormPlacement, PairLists, Pasts, SelfAttentionParams, Truth,
+    plain,
 };
 use serde_json::json;
 
@@ -151,6 +152,16 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
         };
         drop(y.into_data());
     };
+    // Packed rows, each looking at itself and what stands behind it up to a tenth of its graph: about the pairs of a tree.
+    let ends = |row: usize| (row + 1 + (row * 7 % n) / 10).min((row / n + 1) * n);
+    let offsets = (0..=batch * n).map(|row| (0..row).map(|row| ends(row) - row).sum::<usize>() as u32).collect();
+    let keys = (0..batch * n).flat_map(|row| row as u32..ends(row) as u32).collect();
+    let lists = PairLists::new(offsets, keys, &device.clone().inner());
+    let (input, params) = (x.clone().inner(), tensors.inner(&encoder));
+    let inference_sparse = move |fused: bool| {
+        let f = if fused { kernel::sparse_encoder } else { plain::sparse_encoder };
+        f(input.clone(), &lists, params.clone(), &config(0.0)).into_data();
+    };
     let (o, heads, lengths) = (x.clone(), tensors.heads(), vec![n; batch]);
     let (tokens, edges) = (vec![1; batch * n], Tensor::ones([batch, n, n], &device));
     let graph_nll = move |fused: bool| {
@@ -181,6 +192,7 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
         ("encoder_3_rows_inference", Box::new(move |fused| drop(read(fused).into_data()))),
         ("encoder_3_inference", Box::new(inference)),
         ("encoder_3_inference_shared", Box::new(inference_shared)),
+        ("encoder_3_inference_sparse", Box::new(inference_sparse)),
     ]
 }
 

@@ -6,7 +6,7 @@ use pace_graph::Dag;
 use pace_graph::enumerate::Sampler;
 use pace_model::encoder::DagEncoder;
 use pace_model::store::{load_safetensors, to_safetensors};
-use pace_model::{DagTable, Init, Layout, Order, Padding};
+use pace_model::{DagBatch, DagTable, Init, Layout, Order, Padding};
 use rand::RngExt;
 
 use crate::setting::{NAS101, distance, gradients, renumber, renumber_topologically, rng, sample, test_device, values};
@@ -97,12 +97,27 @@ fn parts<E: DagEncoder>(encoder: &E, dags: &[Dag], device: &Device) {
     }
 }
 
-/// What computes equal nodes once, where it does, gives what computes every node: the path of autodiff.
+/// What computes equal nodes once, where it does, gives what computes every node: the path of autodiff. In the order of the
+/// graphs, with those side by side that begin alike, and after some of their nodes were hidden.
 fn sharing<E: DagEncoder>(encoder: &E, differentiated: &E, dags: &[Dag], device: &Device) {
-    let table = DagTable::new(dags, encoder.layout());
-    let shared = values(encoder.encode(&table.whole(device)).nodes);
-    let all = values(differentiated.encode(&table.whole(&device.clone().autodiff())).nodes);
-    assert!(distance(&shared, &all) < 1e-4, "shared: {}", distance(&shared, &all));
+    let table = DagTable::new(&[dags, &dags[..5]].concat(), encoder.layout());
+    let alike = table.alike(0..table.len());
+    let mut sorted = alike.clone();
+    sorted.sort_unstable();
+    assert!(sorted.into_iter().eq(0..table.len()), "every graph once: {alike:?}");
+    let check = |what: &str, batch: &dyn Fn(&Device) -> DagBatch| {
+        let shared = values(encoder.encode(&batch(device)).nodes);
+        let all = values(differentiated.encode(&batch(&device.clone().autodiff())).nodes);
+        assert!(distance(&shared, &all) < 1e-4, "shared, {what}: {}", distance(&shared, &all));
+    };
+    check("as they come", &|device| table.whole(device));
+    check("alike", &|device| table.batch(&alike, device));
+    check("corrupted", &|device| {
+        let batch = table.batch(&alike, device);
+        let mut tokens = batch.host_tokens.clone();
+        tokens.iter_mut().step_by(11).for_each(|token| *token = 0);
+        batch.with_tokens(tokens)
+    });
 }
 
 /// However long the batch is padded, nodes get the same vectors.

@@ -162,26 +162,41 @@ pub(crate) fn along<const H: usize, const W: usize, const G: usize, const FMA: b
     for w in weights.iter() {
         top = each(*w, top, |s, top| if s > top { s } else { top });
     }
-    for w in weights.iter_mut() {
+    // The first columns are mixed while the exponentials are on their way.
+    let mut mixed = [[0.0; W]; G];
+    for (w, &key) in weights.iter_mut().zip(list) {
         *w = each(*w, top, |s, top| exp::<FMA>(s - top));
         total = each(total, *w, |total, e| total + e);
+        mixed = add_value::<H, W, G, FMA>(mixed, *w, part(key, 1, 0));
     }
-    let inverse = total.map(|total| 1.0 / total);
+    let mut inverse = [0.0; W];
+    inverse.as_chunks_mut::<H>().0.fill(total.map(|total| 1.0 / total));
     for first in (0..d).step_by(G * W) {
-        let mut mixed = [[0.0; W]; G];
-        for (w, &key) in weights.iter().zip(list) {
-            let (mut wide, value) = ([0.0; W], part(key, 1, first));
-            wide.as_chunks_mut::<H>().0.fill(*w);
-            for g in 0..G {
-                mixed[g] = mul_add::<W, FMA>(wide, value[g], mixed[g]);
+        if first > 0 {
+            mixed = [[0.0; W]; G];
+            for (w, &key) in weights.iter().zip(list) {
+                mixed = add_value::<H, W, G, FMA>(mixed, *w, part(key, 1, first));
             }
         }
-        let mut wide = [0.0; W];
-        wide.as_chunks_mut::<H>().0.fill(inverse);
         for (g, out) in lanes::<W>(&mut out[first..], G * W).iter_mut().enumerate() {
-            *out = each(mixed[g], wide, |mixed, inverse| mixed * inverse);
+            *out = each(mixed[g], inverse, |mixed, inverse| mixed * inverse);
         }
     }
+}
+
+/// mixed + w value, with the lanes of w once for every position of a vector.
+#[inline(always)]
+fn add_value<const H: usize, const W: usize, const G: usize, const FMA: bool>(
+    mut mixed: [Lanes<W>; G],
+    w: Lanes<H>,
+    value: &[Lanes<W>; G],
+) -> [Lanes<W>; G] {
+    let mut wide = [0.0; W];
+    wide.as_chunks_mut::<H>().0.fill(w);
+    for g in 0..G {
+        mixed[g] = mul_add::<W, FMA>(wide, value[g], mixed[g]);
+    }
+    mixed
 }
 
 /// The first G vectors of W lanes.

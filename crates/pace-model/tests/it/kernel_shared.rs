@@ -144,7 +144,7 @@ fn large_batches() {
     compare(&case, 5000, Some(&[17, 3000]));
 }
 
-/// More rows per graph than the fused path has lanes for: the lists take over.
+/// More rows per graph than training has lanes for.
 #[test]
 fn long_graphs() {
     let case = Case { n: 40, ..large(12, 7) };

@@ -1,11 +1,16 @@
 //! The fused path: f32 on the flex backend.
 //!
 //! From the outside in: [`ops`] are the operations as Burn sees them and [`lift`] the seam to it; [`stack`] spreads a batch
-//! over threads, [`large`] a single graph that is larger than its share, and [`shared`] computes equal pasts once where only
-//! values are wanted, of which [`concat`] makes graph vectors; [`sublayer`] is the mathematics of a block, [`reading`] that of a block of which few rows are read; [`parts`] are attention and add-and-norm by themselves;
-//! [`attend`] chooses between [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves
-//! single queries, both by [`pairwise`]; [`embedding`] is what comes before the blocks and [`likelihood`] the decoder's heads and their loss; [`adam`] is
-//! the optimiser; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their memory.
+//! over threads, [`large`] a single graph that is larger than its share; [`sublayer`] is the mathematics of a block, [`reading`]
+//! that of a block of which few rows are read; [`parts`] are attention and add-and-norm by themselves; [`attend`] chooses between
+//! [`lanes`] and [`heads`], [`sparse`] goes along lists of keys and [`direct`] serves single queries, both by [`pairwise`].
+//!
+//! Where only values are wanted: [`shared`] computes equal pasts once, of which [`concat`] makes graph vectors, and
+//! [`inference`] takes packed rows through all blocks; both by [`ready`], a block whose weights are [`panels`], and [`along`],
+//! attention that keeps nothing.
+//!
+//! [`embedding`] is what comes before the blocks and [`likelihood`] the decoder's heads and their loss; [`adam`] is the
+//! optimiser; [`linear`], [`rows`] and [`simd`] are the loops and [`pool`] their memory.
 
 pub(super) mod adam;
 mod along;

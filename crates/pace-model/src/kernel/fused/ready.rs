@@ -3,6 +3,8 @@
 //! Post-norm, without dropout, with the heads as lanes. Rows meet in the attention alone, which the caller computes between [`Ready::queries`] and
 //! [`Ready::keys_values`] on one side and [`Ready::finish`] on the other.
 
+use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice};
+
 use super::attend::Order;
 use super::ops::ENCODER;
 use super::panels::{Finish, Panels};
@@ -34,7 +36,7 @@ impl<'a> Ready<'a> {
     /// The blocks of a stack; `params` has those of all blocks in order.
     pub(crate) fn stack(params: &[&'a [f32]], frame: &Frame<'_>) -> Vec<Self> {
         let n_params = ENCODER.iter().map(|kind| kind.n_params()).sum();
-        let blocks = params.chunks_exact(n_params).enumerate();
+        let blocks = params.par_chunks_exact(n_params).enumerate();
         blocks.map(|(layer, params)| Self::new(layer, params, frame)).collect()
     }
 

@@ -98,10 +98,11 @@ pub fn reproduce(
         let width = rows.first().map_or(1, Vec::len);
         Latents::new(rows.concat(), width)
     };
-    let raw = scores(run, "raw", &plan.gp, plan.baseline_gp_seeds, data, (&raw(&data.train), &raw(&data.test)))?;
+    let baseline = |name| Fits { name, gp: &plan.gp, n_seeds: plan.baseline_gp_seeds };
+    let [raw] = scores(run, [baseline("raw")], data, (&raw(&data.train), &raw(&data.test)))?;
     let model = plan.model.init(&data.spec, seed, &device);
     let before = (&latents(&model, &train, &device), &latents(&model, &test, &device));
-    let untrained = scores(run, "untrained", &plan.gp, plan.baseline_gp_seeds, data, before)?;
+    let [untrained] = scores(run, [baseline("untrained")], data, before)?;
 
     let mut outcome = VaeOutcome {
         raw,
@@ -124,12 +125,14 @@ pub fn reproduce(
             anyhow::Ok((z_train, z_test))
         })?;
         let both = (&z_train, &z_test);
-        let name = format!("gp-{seed}");
-        let ours = scores(run, &name, &plan.gp, plan.gp_seeds, data, both)?;
-        let name = format!("gp-published-{seed}");
-        // Each of these fits takes minutes: the first encoder speaks for all, as the authors' one did.
+        let names = [format!("gp-published-{seed}"), format!("gp-{seed}")];
+        // The published fit takes minutes: the first encoder speaks for all, as the authors' one did.
         let n_published = if index == 0 { plan.published_gp_seeds } else { 0 };
-        let published = scores(run, &name, &plan.published_gp, n_published, data, both)?;
+        let fits = [
+            Fits { name: &names[0], gp: &plan.published_gp, n_seeds: n_published },
+            Fits { name: &names[1], gp: &plan.gp, n_seeds: plan.gp_seeds },
+        ];
+        let [published, ours] = scores(run, fits, data, both)?;
         let mut encoder = EncoderOutcome {
             seed,
             epochs: model.epochs,
@@ -227,32 +230,46 @@ fn write_embeddings(run: &Run, index: u64, train: &Latents, test: &Latents) -> R
     Ok(())
 }
 
-/// Fits a surrogate with each of `n_seeds` seeds, in parallel; every fit is kept as it is done.
-fn scores(
-    run: &mut Run,
-    name: &str,
-    gp: &Gp,
+/// Fits of one kind of GP, by seeds from 1 on.
+struct Fits<'a> {
+    name: &'a str,
+    gp: &'a Gp,
     n_seeds: usize,
+}
+
+/// The scores of latents by several kinds of GPs, all fits side by side; a list longest first keeps all threads busy longest.
+fn scores<const K: usize>(
+    run: &mut Run,
+    fits: [Fits<'_>; K],
     data: &VaeData,
     (train, test): (&Latents, &Latents),
-) -> Result<Vec<Score>> {
-    let names: Vec<String> = (1..=n_seeds).map(|seed| format!("{name}-{seed}")).collect();
-    let bar = steps_bar(format!("{name}, {n_seeds} fits"), 0);
-    let scores: Vec<Score> = run.each(&names, |index| {
+) -> Result<[Vec<Score>; K]> {
+    let seeds = |fits: &Fits<'_>| 1..=fits.n_seeds as u64;
+    let jobs: Vec<(&Fits<'_>, u64)> = fits.iter().flat_map(|fits| seeds(fits).map(move |seed| (fits, seed))).collect();
+    let names: Vec<String> = jobs.iter().map(|(fits, seed)| format!("{}-{seed}", fits.name)).collect();
+    let title = fits.iter().filter(|fits| fits.n_seeds > 0).map(|fits| format!("{} {}", fits.n_seeds, fits.name));
+    // Each fit is a hundred steps of the bar, for their own steps take different times.
+    let bar = steps_bar(format!("fits: {}", title.collect::<Vec<_>>().join(", ")), 100 * jobs.len() as u64);
+    let found: Vec<Score> = run.each(&names, |index| {
+        let (fits, seed) = jobs[index];
         let scored = Scored { train, train_scores: &data.train_scores, test, test_scores: &data.test_scores };
         let mut done = 0;
-        score(scored, gp, index as u64 + 1, &mut |progress| {
-            bar.set_length((progress.n_steps * n_seeds) as u64);
-            bar.inc((progress.step - done) as u64);
-            done = progress.step;
+        score(scored, fits.gp, seed, &mut |progress| {
+            let percent = (100 * progress.step / progress.n_steps.max(1)) as u64;
+            bar.inc(percent - done);
+            done = percent;
         })
     })?;
     bar.finish_and_clear();
-    if !scores.is_empty() {
-        let column = |part: fn(&Score) -> f64| mean(&scores.iter().map(part).collect::<Vec<f64>>());
-        println!("{name}: RMSE {:.4}, Pearson {:.4} ({n_seeds} fits)", column(|s| s.rmse), column(|s| s.pearson));
-    }
-    Ok(scores)
+    let mut found = found.into_iter();
+    Ok(fits.map(|Fits { name, n_seeds, .. }| {
+        let scores: Vec<Score> = found.by_ref().take(n_seeds).collect();
+        if !scores.is_empty() {
+            let column = |part: fn(&Score) -> f64| mean(&scores.iter().map(part).collect::<Vec<f64>>());
+            println!("{name}: RMSE {:.4}, Pearson {:.4} ({n_seeds} fits)", column(|s| s.rmse), column(|s| s.pearson));
+        }
+        scores
+    }))
 }
 
 /// Reconstruction and generation by one encoder.

@@ -189,7 +189,7 @@ pub fn sparse_encoder(x: Tensor<2>, lists: &PairLists, layers: Vec<EncoderParams
     let d = check_rows(&x, lists.n_rows(), 1, config);
     check_encoder(&layers, d);
     #[cfg(feature = "flex")]
-    if lift::serves(&x) && !x.is_autodiff() && inference::serves(config) {
+    if lift::serves(&x) && !x.is_autodiff() && inference::serves(config) && !layers.is_empty() {
         let (rows, inputs) = (lists.n_rows(), constants(x, layers));
         let (x, params) = inputs.split_first().expect("x comes first");
         let params: Vec<&[f32]> = params.iter().map(lift::values).collect();

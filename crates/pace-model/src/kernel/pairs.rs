@@ -113,6 +113,7 @@ impl Readers {
 
 impl Lists {
     /// Where the keys of each row begin and end, and the keys.
+    #[cfg(feature = "flex")]
     pub(crate) fn parts(&self) -> (&[u32], &[u32]) {
         (&self.offsets, &self.keys)
     }

@@ -35,7 +35,7 @@ struct Options {
     /// Folder with the datasets [default: PACE_DATA, then ../shared/data, then datasets/.cache]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// File for the weights [default: datasets/<dataset>/surrogate.bin]
+    /// File for the weights [default: datasets/DATASET/surrogate.bin]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Passes over the graphs [default: as many as the embedded weights took]

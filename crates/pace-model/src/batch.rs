@@ -21,7 +21,7 @@ pub struct DagBatch {
     pub lengths: Vec<usize>,
     /// Tokens in host memory, row after row, [B, N]; see [`DagBatch::with_tokens`].
     pub host_tokens: Vec<Op>,
-    /// What is to be predicted, [B].
+    /// What is to be predicted, `[B]`.
     pub targets: Option<Tensor<1>>,
     /// Evaluation or training.
     pub pass: Pass,
@@ -45,7 +45,7 @@ struct Tensors {
 /// The nodes of a batch without repetition: U distinct inputs of the encoder, and who has which.
 #[derive(Clone, Debug)]
 pub struct Distinct {
-    /// Tokens of the distinct inputs, [U].
+    /// Tokens of the distinct inputs, `[U]`.
     pub tokens: Tensor<1, Int>,
     /// Their features, [U, 2P].
     pub features: Tensor<2>,
@@ -108,7 +108,7 @@ impl DagBatch {
         DagBatch { host_tokens, distinct: OnceLock::new(), ..self.clone() }
     }
 
-    /// Tokens, [B*N].
+    /// Tokens, `[B*N]`.
     pub fn tokens(&self) -> Tensor<1, Int> {
         let tokens: Vec<i32> = self.host_tokens.iter().map(|&token| i32::from(token)).collect();
         ints(tokens, [self.host_tokens.len()], &self.device)
@@ -260,7 +260,7 @@ pub trait GraphBatch {
     /// How many graphs, B.
     fn n_graphs(&self) -> usize;
 
-    /// A number to be predicted for every graph, [B].
+    /// A number to be predicted for every graph, `[B]`.
     fn targets(&self) -> Option<&Tensor<1>>;
 
     /// Tokens to be predicted for every graph, [B, positions].

@@ -13,19 +13,19 @@ use crate::pass::Pass;
 pub struct AstBatch {
     /// Nodes of each tree.
     pub lengths: Vec<usize>,
-    /// Node types, [R].
+    /// Node types, `[R]`.
     pub types: Tensor<1, Int>,
-    /// Attributes, [R].
+    /// Attributes, `[R]`.
     pub attributes: Tensor<1, Int>,
-    /// Depths, clipped, [R].
+    /// Depths, clipped, `[R]`.
     pub depths: Tensor<1, Int>,
-    /// Places in the depth-first walk, clipped, [R].
+    /// Places in the depth-first walk, clipped, `[R]`.
     pub positions: Tensor<1, Int>,
-    /// Places of the parents, clipped; P for a node without one, [R].
+    /// Places of the parents, clipped; P for a node without one, `[R]`.
     pub parents: Tensor<1, Int>,
     /// Who attends to whom: every node to itself and its descendants (`MaskRule::AST`), so that the root sees all.
     pub attention: AstAttention,
-    /// Numbers to be predicted, [B].
+    /// Numbers to be predicted, `[B]`.
     pub targets: Option<Tensor<1>>,
     /// Tokens to be predicted, [B, positions].
     pub tokens: Option<Tensor<2, Int>>,

@@ -54,13 +54,13 @@ impl Heads {
         (self.edge_target.forward(o.clone()), self.edge_source.forward(o))
     }
 
-    /// Logits of edges from halves picked pair by pair. Shapes: [P, D], [P, D] -> [P].
+    /// Logits of edges from halves picked pair by pair. Shapes: [P, D], [P, D] -> `[P]`.
     pub fn edge_logits(&self, target: Tensor<2>, source: Tensor<2>) -> Tensor<1> {
         let [pairs, _] = target.dims();
         self.edge_out.forward(relu(target + source)).reshape([pairs])
     }
 
-    /// The negative log-likelihood of every graph under teacher forcing, see [`graph_nll`]. Shapes: o [B*N, D] -> [B].
+    /// The negative log-likelihood of every graph under teacher forcing, see [`graph_nll`]. Shapes: o [B*N, D] -> `[B]`.
     pub fn nll(&self, o: Tensor<2>, batch: &DagBatch) -> Tensor<1> {
         let truth = Truth { tokens: &batch.host_tokens, lengths: &batch.lengths, edges: &batch.edges() };
         graph_nll(o, truth, self.params())

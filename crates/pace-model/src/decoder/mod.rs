@@ -22,7 +22,7 @@ pub use pace::{PaceDecoder, PaceDecoderConfig};
 
 /// A map from latent vectors to distributions over DAGs.
 pub trait DagDecoder: Module + ModuleDisplay {
-    /// The negative log-likelihood of each graph of `batch` given its latent vector, [B, Z] -> [B].
+    /// The negative log-likelihood of each graph of `batch` given its latent vector, [B, Z] -> `[B]`.
     ///
     /// `shared` is the encoder's node embedding, for decoders made without one of their own.
     fn nll(&self, z: Tensor<2>, batch: &DagBatch, shared: Option<&NodeEmbedding>) -> Tensor<1>;

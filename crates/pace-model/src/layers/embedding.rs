@@ -96,7 +96,7 @@ impl NodeEmbedding {
         &self.config
     }
 
-    /// Embeds R nodes. Shapes: tokens [R], features [R, 2P] -> [R, D].
+    /// Embeds R nodes. Shapes: tokens `[R]`, features [R, 2P] -> [R, D].
     pub fn forward(&self, tokens: Tensor<1, Int>, features: Tensor<2>, dropout: Dropout) -> Tensor<2> {
         if let (Some(bias), Some([first, second])) = (&self.bias, self.position.dag2seq()) {
             let params = EmbeddingParams { weight: self.weight.val(), bias: bias.val(), first, second };

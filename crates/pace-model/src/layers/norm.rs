@@ -12,9 +12,9 @@ pub(crate) const EPSILON: f64 = 1e-5;
 /// Layer norm over the last axis: `gamma * (x - mean) / sqrt(var + 1e-5) + beta`.
 #[derive(Module, Debug)]
 pub struct Norm {
-    /// Gain, [D].
+    /// Gain, `[D]`.
     pub gamma: Param<Tensor<1>>,
-    /// Offset, [D].
+    /// Offset, `[D]`.
     pub beta: Param<Tensor<1>>,
 }
 

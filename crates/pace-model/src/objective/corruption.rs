@@ -67,7 +67,7 @@ impl MaskIds {
 /// A batch's tokens with some hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corrupted {
-    /// What the encoder sees, row after row, [B*N].
+    /// What the encoder sees, row after row, `[B*N]`.
     pub tokens: Vec<Op>,
     /// The flat positions to be predicted, ascending; at least one.
     pub selected: Vec<usize>,

@@ -26,11 +26,11 @@ pub use vocabulary::{Vocabulary, sub_token_f1};
 /// A loss and its named parts, for logs.
 #[derive(Clone, Debug)]
 pub struct Loss {
-    /// What is minimised, [1]; a sum over the graphs (or labelled positions) of the batch, so that shards add up.
+    /// What is minimised, `[1]`; a sum over the graphs (or labelled positions) of the batch, so that shards add up.
     pub total: Tensor<1>,
     /// How many graphs (or labelled positions) the sum runs over: `total / count` is comparable between batches.
     pub count: usize,
-    /// Named parts, each [1], for reports.
+    /// Named parts, each `[1]`, for reports.
     pub parts: Vec<(&'static str, Tensor<1>)>,
 }
 

@@ -44,7 +44,7 @@ impl PairConfig {
     }
 }
 
-/// x <- Blocks([x_first ; x_second] + Drop(sqrt(D) S[segment])), full attention over the nodes of both.
+/// x <- Blocks([x_first ; x_second] + Drop(sqrt(D) S`[segment]`)), full attention over the nodes of both.
 ///
 /// Graphs 2i and 2i + 1 of a batch are a pair. Neighbours in the batch are neighbours in memory, so two sequences of N
 /// become one of 2N without a copy.

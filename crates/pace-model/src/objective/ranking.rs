@@ -13,7 +13,7 @@ use crate::batch::floats;
 ///
 /// # Shapes
 ///
-/// - scores: [B]; targets: [B]; output: [1]
+/// - scores: `[B]`; targets: `[B]`; output: `[1]`
 pub fn pairwise_logistic(scores: Tensor<1>, targets: &Tensor<1>) -> (Tensor<1>, usize) {
     let [b] = scores.dims();
     let values: Vec<f32> = targets.to_data().iter::<f32>().collect();

@@ -72,6 +72,6 @@ pub trait Criterion {
         self.score(Matrix::from_fn(x.nrows(), x.ncols(), |row, column| f64::from(x[(row, column)])).as_ref())
     }
 
-    /// From now on, score as if `vector` [D] had been tried with the outcome one expects. Whether that changes anything.
+    /// From now on, score as if `vector` `[D]` had been tried with the outcome one expects. Whether that changes anything.
     fn imagine(&mut self, vector: &[f64]) -> bool;
 }

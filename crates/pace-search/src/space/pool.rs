@@ -58,7 +58,7 @@ impl<'a> Pool<'a> {
         MatRef::from_row_major_slice(&self.vectors, self.len(), self.n_dims)
     }
 
-    /// The vector of one row [D].
+    /// The vector of one row `[D]`.
     pub fn row(&self, place: usize) -> &[f32] {
         &self.vectors[place * self.n_dims..][..self.n_dims]
     }

@@ -90,7 +90,7 @@ pub trait Surrogate: Send + Sync {
     /// If D differs from that of the fit.
     fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate>;
 
-    /// The belief about x [D] and how it changes with x; nothing where a surrogate cannot tell.
+    /// The belief about x `[D]` and how it changes with x; nothing where a surrogate cannot tell.
     fn gradient(&self, _x: &[f64]) -> Option<PosteriorGradient> {
         None
     }
@@ -103,9 +103,9 @@ pub struct PosteriorGradient {
     pub mean: f64,
     /// Variance of the noise-free score.
     pub variance: f64,
-    /// Derivative of the mean [D].
+    /// Derivative of the mean `[D]`.
     pub by_mean: Vec<f64>,
-    /// Derivative of the variance [D].
+    /// Derivative of the variance `[D]`.
     pub by_variance: Vec<f64>,
 }
 
@@ -134,7 +134,7 @@ pub enum SurrogateConfig {
 }
 
 impl SurrogateConfig {
-    /// Fits the chosen surrogate to vectors x [N, D] and scores y [N]; `seed` decides everything that is random.
+    /// Fits the chosen surrogate to vectors x [N, D] and scores y `[N]`; `seed` decides everything that is random.
     pub fn fit(
         &self,
         x: MatRef<'_, f64>,

@@ -98,7 +98,7 @@ impl SparseGpConfig {
         SparseGpConfig { subset: Some(4000), max_iterations: 30, ..SparseGpConfig::default() }
     }
 
-    /// Fits to vectors x [N, D] and scores y [N]; `seed` decides everything that is random.
+    /// Fits to vectors x [N, D] and scores y `[N]`; `seed` decides everything that is random.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64) -> Result<SparseGp, Error> {
         self.fit_with(x, y, seed, &mut |_| {})
     }
@@ -142,7 +142,7 @@ impl SparseGpConfig {
         self.conclude(units, offset, hyper, all)
     }
 
-    /// The posterior given x [N, D] and y [N] at hyperparameters that are known, as [`SparseGp::hyperparameters`] tells
+    /// The posterior given x [N, D] and y `[N]` at hyperparameters that are known, as [`SparseGp::hyperparameters`] tells
     /// them; nothing is learnt.
     ///
     /// # Panics

@@ -42,7 +42,7 @@ pub enum Bound {
 pub struct Hyperparameters {
     /// A [K, D] where the vectors are mapped to A x first; then K takes the place of D below.
     pub map: Option<Mat<f64>>,
-    /// log l [D].
+    /// log l `[D]`.
     pub log_lengths: Vec<f64>,
     /// log s: the signal variance.
     pub log_variance: f64,
@@ -75,7 +75,7 @@ pub(crate) struct Problem<'a> {
 }
 
 impl Bound {
-    /// The bound for vectors x [N, D] and scores y [N], with its gradient.
+    /// The bound for vectors x [N, D] and scores y `[N]`, with its gradient.
     ///
     /// Kmm is computed with `jitter` times the signal variance on its diagonal; where that is too little for a Cholesky
     /// factorisation, with 10, 100... times as much, up to 1e-2.

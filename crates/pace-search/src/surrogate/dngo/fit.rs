@@ -21,7 +21,7 @@ use crate::surrogate::init::{LengthScaleInit, Units, sample_rows};
 const MIN_ROWS: usize = 4;
 
 impl DngoConfig {
-    /// Fits to vectors x [N, D] and scores y [N]; `seed` decides everything that is random.
+    /// Fits to vectors x [N, D] and scores y `[N]`; `seed` decides everything that is random.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64) -> Result<Dngo, Error> {
         self.fit_with(x, y, seed, &mut |_| {})
     }

@@ -74,7 +74,7 @@ impl BayesianRegression {
         self.log_evidence
     }
 
-    /// m [D].
+    /// m `[D]`.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
@@ -84,13 +84,13 @@ impl BayesianRegression {
         &self.inverse_factor
     }
 
-    /// Mean and noise-free variance at phi [D].
+    /// Mean and noise-free variance at phi `[D]`.
     pub fn predict(&self, phi: &[f64]) -> (f64, f64) {
         let spread = dense::times(&self.inverse_factor, phi);
         (dot(phi, &self.weights), dot(&spread, &spread))
     }
 
-    /// The regression after more rows phi [n, D] and values y [n], with the same alpha and beta; the evidence stays that
+    /// The regression after more rows phi [n, D] and values y `[n]`, with the same alpha and beta; the evidence stays that
     /// of the fit.
     ///
     /// K grows by beta phi phi^T and is factored anew: at D of some hundred that costs less than a millisecond and, unlike

@@ -53,7 +53,7 @@ impl Default for PublishedGpConfig {
 /// What is learnt; also the shape of a gradient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedParameters {
-    /// log l [D], where l is the square of a length-scale.
+    /// log l `[D]`, where l is the square of a length-scale.
     pub log_squared_lengths: Vec<f64>,
     /// log s: the signal variance.
     pub log_variance: f64,
@@ -61,21 +61,21 @@ pub struct PublishedParameters {
     pub log_noise: f64,
     /// Z [M, D].
     pub inducing: Mat<f64>,
-    /// m [M]: natural mean of the posterior over the inducing points, without the prior.
+    /// m `[M]`: natural mean of the posterior over the inducing points, without the prior.
     pub mean: Vec<f64>,
     /// L [M, M]: factor of its precision, without the prior; not triangular.
     pub factor: Mat<f64>,
 }
 
 impl PublishedParameters {
-    /// The energy of a minibatch x [b, D], y [b] out of `n` rows, with its gradient.
+    /// The energy of a minibatch x [b, D], y `[b]` out of `n` rows, with its gradient.
     pub fn energy(&self, x: MatRef<'_, f64>, y: &[f64], n: usize) -> Result<PublishedEnergy, Error> {
         energy(self, x, y, n, &Pool::default())
     }
 }
 
 impl PublishedGpConfig {
-    /// Fits to vectors x [N, D] and scores y [N]; `seed` decides everything that is random.
+    /// Fits to vectors x [N, D] and scores y `[N]`; `seed` decides everything that is random.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64) -> Result<PublishedGp, Error> {
         self.fit_with(x, y, seed, &mut |_| {})
     }

@@ -33,15 +33,29 @@ fn describes_this_package(name: &OsStr) -> bool {
 /// Of the whole workspace, like the tests: a dependency's features are those that all selected packages ask for together,
 /// so to select another package is to build Burn again.
 pub fn build(environment: &Environment, target: [&str; 2]) -> Result<PathBuf> {
+    build_and_find(environment, &target, |messages| executable(messages, target[1]))
+}
+
+/// Builds the libraries of the workspace in the release profile, and returns the file of the named one, e.g. `pace_model`.
+pub fn build_library(environment: &Environment, name: &str) -> Result<PathBuf> {
+    build_and_find(environment, &["--lib"], |messages| library(messages, name))
+}
+
+/// Builds what is selected and looks for a file in cargo's messages, which name it whether or not it was new.
+fn build_and_find(
+    environment: &Environment,
+    selection: &[&str],
+    find: impl Fn(&str) -> Option<PathBuf>,
+) -> Result<PathBuf> {
     let mut command = cargo(environment);
-    command.args(["build", "--release", "--workspace", "--message-format", "json-render-diagnostics"]).args(target);
+    command.args(["build", "--release", "--workspace", "--message-format", "json-render-diagnostics"]).args(selection);
     let shown = show(&command);
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("could not start `{shown}`"))?;
     if !output.status.success() {
         bail!("`{shown}` failed ({}); its messages are above", output.status);
     }
-    executable(&String::from_utf8_lossy(&output.stdout), target[1])
-        .with_context(|| format!("`{shown}` did not say where it put the program"))
+    find(&String::from_utf8_lossy(&output.stdout))
+        .with_context(|| format!("`{shown}` did not say where it put what it built"))
 }
 
 /// A program of ours that runs at the root of the workspace.
@@ -53,9 +67,19 @@ pub fn program(path: &Path) -> Command {
 
 /// The program of the named target in cargo's messages.
 fn executable(messages: &str, name: &str) -> Option<PathBuf> {
+    about(messages, name).filter_map(|message| message["executable"].as_str().map(PathBuf::from)).last()
+}
+
+/// The file of the named library in cargo's messages; a target of that name may be a program, too.
+fn library(messages: &str, name: &str) -> Option<PathBuf> {
+    let files = about(messages, name).filter_map(|message| message["filenames"].as_array().cloned()).flatten();
+    files.filter_map(|file| file.as_str().filter(|file| file.ends_with(".rlib")).map(PathBuf::from)).last()
+}
+
+/// Cargo's messages about the named target.
+fn about<'a>(messages: &'a str, name: &'a str) -> impl Iterator<Item = serde_json::Value> + 'a {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let found = messages.filter(|message| message["target"]["name"] == name);
-    found.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back()
+    messages.filter(move |message| message["target"]["name"] == name)
 }
 
 /// Runs a command that talks to the user; fails if it does.
@@ -108,5 +132,14 @@ mod tests {
 {"reason":"build-finished","success":true}"#;
         assert_eq!(executable(messages, "na"), Some(PathBuf::from("/somewhere/na")));
         assert_eq!(executable(messages, "nas101"), None);
+    }
+
+    #[test]
+    fn the_library_is_found_among_the_messages() {
+        let messages = r#"{"reason":"compiler-artifact","target":{"name":"pace_model","kind":["lib"]},"filenames":["/t/libpace_model.rlib","/t/deps/libpace_model-1.rmeta"],"executable":null,"fresh":true}
+{"reason":"compiler-artifact","target":{"name":"pace_graph","kind":["lib"]},"filenames":["/t/libpace_graph.rlib"],"executable":null}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(library(messages, "pace_model"), Some(PathBuf::from("/t/libpace_model.rlib")));
+        assert_eq!(library(messages, "pace_train"), None);
     }
 }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::ValueEnum;
 
+use crate::asm;
 use crate::cargo::{cargo, run as run_command};
 use crate::root::workspace_root;
 use crate::setup::{self, Environment, Policy};
@@ -26,6 +27,8 @@ enum Step {
     Test,
     /// cargo doc, warnings are errors
     Doc,
+    /// Read the machine code of the CPU kernels: loops on full vectors, no scalar multiply-adds, no gathers. Needs objdump
+    Asm,
     /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
     Cuda,
     /// The tests of pace-model on the ndarray device, which uses no fused kernel
@@ -62,6 +65,7 @@ impl Step {
             Step::Doc => {
                 command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--release", "--workspace", "--no-deps"])
             }
+            Step::Asm => return asm::run(environment),
             // The build script behind this feature fetches LLVM unless it believes to be building documentation; its
             // artefacts must not mix with real ones.
             Step::Cuda => command

@@ -3,6 +3,7 @@
 //! This crate depends on none of the others, so it builds in seconds on a machine where they cannot build yet, and
 //! brings that machine to the point where they can ([`setup`]).
 
+mod asm;
 mod bench;
 mod cargo;
 mod ci;
@@ -31,6 +32,7 @@ Examples:
   cargo xtask test -p pace-graph canon   the tests of one crate whose name contains `canon`
   cargo xtask fetch nas101               download the public data of one dataset into datasets/.cache
   cargo xtask bench graph                time us against the Python peers, write runs/bench.json
+  cargo xtask ci asm                     check that the CPU kernels were compiled to full vectors
   cargo xtask setup                      find or install libclang and print the exports for plain cargo
 
 Commands that build the workspace do the set-up by themselves; nothing has to be installed first beyond Rust, a C

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::report::Row;
+use super::machine::Machine;
+use super::report::{self, Row};
 use crate::cargo::{build, capture, program};
 use crate::setup::Environment;
 use crate::venv::Venv;
@@ -61,15 +62,16 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Ro
     eprintln!("bench: building");
     let ours = build(environment, ["--bench", "graph"])?;
     capture(program(&ours).arg("--dump").arg(&graphs))?;
-    let (mut own, mut peers) = (Times::new(), Times::new());
+    let (mut own, mut peers, mut machine) = (Times::new(), Times::new(), Machine::new());
     for round in 1..=rounds {
         eprintln!("bench: round {round} of {rounds}");
+        machine.watch();
         keep_best(&mut own, parse(&capture(program(&ours).arg("--json"))?)?);
         let mut peer = Command::new(venv.python());
         peer.arg(root.join("xtask/peers/graph_peers.py")).arg(&graphs);
         keep_best(&mut peers, parse(&capture(&mut peer)?)?);
     }
-    compare(&own, &peers)
+    Ok(report::on(&machine, compare(&own, &peers)?))
 }
 
 fn parse(text: &str) -> Result<Times> {

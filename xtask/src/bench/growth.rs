@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::report::Row;
+use super::machine::Machine;
+use super::report::{self, Row};
 use super::torch::last_json;
 use crate::cargo::{build, capture, program};
 use crate::setup::Environment;
@@ -76,16 +77,17 @@ pub fn run(environment: &Environment, rounds: u32) -> Result<Vec<Row>> {
     let ours = build(environment, ["--bench", "model"])?;
     let mut rows = Vec::new();
     for Work { name, task, depth, sizes } in WORKS {
-        let mut costs: Vec<Cost> = Vec::new();
+        let (mut costs, mut machine) = (Vec::<Cost>::new(), Machine::new());
         for nodes in sizes {
             eprintln!("bench: {name}, {nodes} nodes");
+            machine.watch();
             let mut runs =
                 (0..rounds).map(|_| ask(&ours, task, *nodes, depth)).collect::<Result<Vec<_>>>()?.into_iter();
             let first = runs.next().context("there is a round")?;
             costs.push(runs.fold(first, Cost::best));
         }
         print!("{}", table(name, &costs));
-        rows.extend(compare(name, &costs)?);
+        rows.extend(report::on(&machine, compare(name, &costs)?));
     }
     Ok(rows)
 }

@@ -2,6 +2,7 @@
 
 mod graph;
 mod growth;
+mod machine;
 mod model;
 mod report;
 mod search;
@@ -22,8 +23,9 @@ Examples:
   cargo xtask bench model --task ast     only the trees
   cargo xtask bench model                graphs per second against PyTorch (installed below target/, once)
 
-Every bench prints a table and replaces its rows in runs/bench.json. Times are the best of all rounds, because other
-programs only ever add to them; on a busy machine look at the CPU times.";
+Every bench prints a table and replaces its rows in runs/bench.json, with the machine: its CPU, the SIMD level of our kernels
+(PACE_SIMD=portable|v3|v4|neon forces one), and how many cores others kept busy in the second before each round. Times are
+the best of all rounds, because other programs only ever add to them; on a busy machine look at the CPU times.";
 
 /// Which bench.
 #[derive(Debug, clap::Args)]
@@ -61,6 +63,7 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
     let root = workspace_root();
     let environment = setup::ensure(policy)?;
     let benches = args.name.as_ref().map_or(Bench::value_variants(), std::slice::from_ref);
+    let mut loaded: Option<f64> = None;
     for bench in benches {
         let (prefix, rows) = match bench {
             Bench::Graph => ("graph/".to_owned(), graph::run(&root, &environment, args.rounds)?),
@@ -72,6 +75,10 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
         };
         print!("{}", report::table(&rows));
         report::merge(&root.join("runs/bench.json"), &prefix, &rows)?;
+        loaded = loaded.into_iter().chain(report::loaded(&rows)).reduce(f64::max);
+    }
+    if let Some(busy) = loaded {
+        eprintln!("bench: the machine was loaded, others kept up to {busy:.1} cores busy; run again when it is idle");
     }
     Ok(())
 }

@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::report::Row;
+use super::machine::Machine;
+use super::report::{self, Row};
 use super::torch::{self, last_json};
 use crate::cargo::{build, capture, program};
 use crate::setup::Environment;
@@ -67,9 +68,10 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32, only: &str) -> R
     capture(program(&ours).arg("--dump-na").arg(&graphs))?;
     let mut rows = Vec::new();
     for task in tasks {
-        let (mut own, mut peers) = (Vec::new(), Vec::new());
+        let (mut own, mut peers, mut machine) = (Vec::new(), Vec::new(), Machine::new());
         for round in 1..=rounds {
             eprintln!("bench: {}, round {round} of {rounds}", task.title());
+            machine.watch();
             let larger = if task.name == "vae-na" { &LARGER[..] } else { &[] };
             for variant in VARIANTS.iter().chain(larger) {
                 // Between any two variants, for the speed of a shared machine changes within minutes.
@@ -82,11 +84,12 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32, only: &str) -> R
                 peers.push(last_json(&capture(command.args(task.options).args(*variant))?)?);
             }
         }
-        for (ours, theirs, what) in MEASURES {
+        let compared = MEASURES.iter().map(|(ours, theirs, what)| {
             let name = format!("model/{}, {what}", task.title());
             let peer = "torch_pace.py, best of eager and compiled, 1 and 2 threads";
-            rows.push(Row::rates(&name, "graphs/s", best(&own, ours)?, peer, best(&peers, theirs)?));
-        }
+            Ok(Row::rates(&name, "graphs/s", best(&own, ours)?, peer, best(&peers, theirs)?))
+        });
+        rows.extend(report::on(&machine, compared.collect::<Result<_>>()?));
     }
     Ok(rows)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+use super::machine::Machine;
 use crate::root::write_atomically;
 
 /// One comparison.
@@ -22,13 +23,16 @@ pub struct Row {
     pub peer_value: f64,
     /// How many times faster we are, or better.
     pub ratio: f64,
+    /// Where it was measured; older files do not say.
+    #[serde(default)]
+    pub machine: Option<Machine>,
 }
 
 impl Row {
     /// Compares two times.
     pub fn new(name: &str, unit: &str, value: f64, peer: &str, peer_value: f64) -> Row {
         let (name, unit, peer) = (name.to_owned(), unit.to_owned(), peer.to_owned());
-        Row { name, value, unit, peer, peer_value, ratio: peer_value / value }
+        Row { name, value, unit, peer, peer_value, ratio: peer_value / value, machine: None }
     }
 
     /// Compares two rates.
@@ -42,14 +46,30 @@ impl Row {
     }
 }
 
-/// The rows as an aligned table.
+/// The rows, all of them measured on `machine`.
+pub fn on(machine: &Machine, mut rows: Vec<Row>) -> Vec<Row> {
+    rows.iter_mut().for_each(|row| row.machine = Some(machine.clone()));
+    rows
+}
+
+/// The most cores that others kept busy before a row, if that was too much for a fair measurement.
+pub fn loaded(rows: &[Row]) -> Option<f64> {
+    rows.iter().filter_map(|row| row.machine.as_ref()?.loaded()).reduce(f64::max)
+}
+
+/// The machine, then the rows as an aligned table; rows from a loaded machine say so.
 pub fn table(rows: &[Row]) -> String {
     let width = |text: fn(&Row) -> &str| rows.iter().map(|row| text(row).len()).max().unwrap_or(0);
     let (names, peers) = (width(|row| &row.name), width(|row| &row.peer));
-    let mut table = format!("{:names$}  {:>10}      {:peers$}  {:>10}       ratio\n", "what", "ours", "peer", "theirs");
-    for Row { name, value, unit, peer, peer_value, ratio } in rows {
-        table +=
-            &format!("{name:names$}  {value:>10.3} {unit}   {peer:peers$}  {peer_value:>10.3} {unit}  {ratio:>8.1}x\n");
+    let machine = rows.iter().find_map(|row| row.machine.as_ref());
+    let mut table = machine.map_or_else(String::new, |machine| format!("{machine}\n"));
+    table += &format!("{:names$}  {:>10}      {:peers$}  {:>10}       ratio\n", "what", "ours", "peer", "theirs");
+    for Row { name, value, unit, peer, peer_value, ratio, machine } in rows {
+        let loaded = machine.as_ref().and_then(Machine::loaded);
+        let note = loaded.map_or_else(String::new, |busy| format!("  (loaded: {busy:.1})"));
+        table += &format!(
+            "{name:names$}  {value:>10.3} {unit}   {peer:peers$}  {peer_value:>10.3} {unit}  {ratio:>8.1}x{note}\n"
+        );
     }
     table
 }
@@ -82,6 +102,26 @@ mod tests {
         let rows: Vec<Row> = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(rows, [row("model/a", 5.0), row("graph/a", 4.0)]);
         assert_eq!(rows[1].ratio, 2.5);
+    }
+
+    #[test]
+    fn rows_say_where_they_were_measured() {
+        let machine = |busy: f64| Machine { busy: Some(busy), load: Some(0.5), ..Machine::new() };
+        let row = |name: &str| Row::new(name, "us", 1.0, "peer", 10.0);
+        let (quiet, busy) = (on(&machine(0.02), vec![row("a")]), on(&machine(1.66), vec![row("b")]));
+        assert_eq!((loaded(&quiet), loaded(&busy)), (None, Some(1.66)));
+        let shown = table(&[quiet, busy.clone()].concat());
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(lines[0].contains("load average 0.50"), "{shown}");
+        assert!(lines[2].ends_with("10.0x") && lines[3].ends_with("10.0x  (loaded: 1.7)"), "{shown}");
+        let read: Row = serde_json::from_str(&serde_json::to_string(&busy[0]).unwrap()).unwrap();
+        assert_eq!(read, busy[0]);
+    }
+
+    #[test]
+    fn files_from_before_machines_can_be_read() {
+        let old = r#"{"name": "a", "value": 1.0, "unit": "us", "peer": "peer", "peer_value": 10.0, "ratio": 10.0}"#;
+        assert_eq!(serde_json::from_str::<Row>(old).unwrap(), Row::new("a", "us", 1.0, "peer", 10.0));
     }
 
     #[test]

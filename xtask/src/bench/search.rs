@@ -10,7 +10,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::report::Row;
+use super::machine::Machine;
+use super::report::{self, Row};
 use super::torch::{self, last_json};
 use crate::cargo::{build, capture, program};
 use crate::setup::Environment;
@@ -46,7 +47,9 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32, embeddings: Opti
     let mut efforts = EFFORTS.iter();
     let mut effort = efforts.next().context("there is an effort")?;
     let (mut own, mut peers, mut doubles) = (Vec::new(), Vec::new(), Vec::new());
+    let mut machine = Machine::new();
     for round in 1..=rounds {
+        machine.watch();
         eprintln!("bench: round {round} of {rounds}, GPyTorch");
         for options in FITS {
             peers.push(ask(options)?);
@@ -73,7 +76,7 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32, embeddings: Opti
             }
         }
     }
-    compare(&own, &peers, &doubles, *effort)
+    Ok(report::on(&machine, compare(&own, &peers, &doubles, *effort)?))
 }
 
 fn compare(own: &[Value], peers: &[Value], doubles: &[Value], [subset, iterations]: [&str; 2]) -> Result<Vec<Row>> {

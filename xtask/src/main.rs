@@ -32,6 +32,7 @@ Examples:
   cargo xtask test -p pace-graph canon   the tests of one crate whose name contains `canon`
   cargo xtask fetch nas101               download the public data of one dataset into datasets/.cache
   cargo xtask bench graph                time us against the Python peers, write runs/bench.json
+  cargo xtask bench kernel --check       time every CPU kernel, fail if one is slower than its peer
   cargo xtask ci asm                     check that the CPU kernels were compiled to full vectors
   cargo xtask setup                      find or install libclang and print the exports for plain cargo
 
@@ -64,7 +65,7 @@ enum Command {
     Distill(distill::Args),
     /// Download the public data of one dataset into datasets/.cache (resumable, checksums verified)
     Fetch(fetch::Args),
-    /// Time the crates against their Python peers and write runs/bench.json
+    /// Time the crates against their peers and write runs/bench.json
     Bench(bench::Args),
     /// Check the house rules (also run as a test)
     Tidy,

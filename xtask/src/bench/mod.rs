@@ -2,6 +2,7 @@
 
 mod graph;
 mod growth;
+mod kernel;
 mod machine;
 mod model;
 mod report;
@@ -10,7 +11,7 @@ mod torch;
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::ValueEnum;
 
 use crate::root::workspace_root;
@@ -20,6 +21,8 @@ use crate::setup::{self, Policy};
 const EXAMPLES: &str = "\
 Examples:
   cargo xtask bench growth --rounds 1    what a tree of N nodes costs: one process per size, so that peak memory is its own
+  cargo xtask bench kernel --check       every CPU kernel against its plain twin, our matrix product against gemm's; fails if
+                                         one of ours is slower
   cargo xtask bench model --task ast     only the trees
   cargo xtask bench model                graphs per second against PyTorch (installed below target/, once)
 
@@ -40,18 +43,23 @@ pub struct Args {
     /// For `model`: only the tasks whose name starts so, e.g. "ast" or "vae-na batch 256"
     #[arg(long, value_name = "NAME", default_value = "")]
     task: String,
+    /// For `kernel`: fail if a kernel is slower than its peer
+    #[arg(long)]
+    check: bool,
     /// For `search`: embeddings.safetensors of a finished run of NA [default: vectors like it, made from a seed]
     #[arg(long, value_name = "FILE")]
     embeddings: Option<PathBuf>,
 }
 
 /// The benches that exist.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Bench {
     /// Canonical order and mask against pynauty and igraph
     Graph,
     /// Time and memory per syntax tree of 8 to 30,000 nodes, and the exponents of their growth (no peer, no Python)
     Growth,
+    /// The CPU kernels against their plain twins, and our matrix product against gemm's (no Python)
+    Kernel,
     /// Training and encoding against PyTorch
     Model,
     /// The sparse Gaussian process against GPyTorch
@@ -60,14 +68,20 @@ enum Bench {
 
 /// Runs the bench, prints its table and merges it into `runs/bench.json`.
 pub fn run(args: &Args, policy: Policy) -> Result<()> {
+    let has_kernel = args.name.is_none_or(|name| name == Bench::Kernel);
+    ensure!(
+        !args.check || has_kernel,
+        "--check is for `cargo xtask bench kernel`: the other benches have no limit to check"
+    );
     let root = workspace_root();
     let environment = setup::ensure(policy)?;
     let benches = args.name.as_ref().map_or(Bench::value_variants(), std::slice::from_ref);
-    let mut loaded: Option<f64> = None;
+    let (mut loaded, mut checked): (Option<f64>, _) = (None, Ok(()));
     for bench in benches {
         let (prefix, rows) = match bench {
             Bench::Graph => ("graph/".to_owned(), graph::run(&root, &environment, args.rounds)?),
             Bench::Growth => ("growth/".to_owned(), growth::run(&environment, args.rounds)?),
+            Bench::Kernel => ("kernel/".to_owned(), kernel::run(&environment, args.rounds, args.check)?),
             Bench::Model => (format!("model/{}", args.task), model::run(&root, &environment, args.rounds, &args.task)?),
             Bench::Search => {
                 ("search/".to_owned(), search::run(&root, &environment, args.rounds, args.embeddings.as_deref())?)
@@ -75,10 +89,13 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
         };
         print!("{}", report::table(&rows));
         report::merge(&root.join("runs/bench.json"), &prefix, &rows)?;
+        if args.check && *bench == Bench::Kernel {
+            checked = kernel::check(&rows);
+        }
         loaded = loaded.into_iter().chain(report::loaded(&rows)).reduce(f64::max);
     }
     if let Some(busy) = loaded {
         eprintln!("bench: the machine was loaded, others kept up to {busy:.1} cores busy; run again when it is idle");
     }
-    Ok(())
+    checked
 }

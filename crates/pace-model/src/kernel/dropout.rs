@@ -7,6 +7,9 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 
+#[cfg(feature = "flex")]
+use super::fused::simd::{LANES, Simd};
+
 /// Dropout of one call: the probability of dropping an element and the seed of the masks.
 ///
 /// The caller changes the seed at every step and every call; sites inside one call are told apart by the kernel.
@@ -82,12 +85,37 @@ impl Site {
         if self.keep(index) { self.scale } else { 0.0 }
     }
 
+    /// What a kept element is multiplied by: 1 if nothing is dropped.
+    #[inline(always)]
+    pub(crate) fn kept_scale(&self) -> f32 {
+        if self.is_on() { self.scale } else { 1.0 }
+    }
+
     /// The factors of a whole tensor, indexed in row-major order: what the plain twins multiply by.
     pub(crate) fn mask<const D: usize>(&self, shape: [usize; D], device: &Device) -> Tensor<D> {
         let count = shape.iter().product::<usize>();
         // The index wraps at 2^32 elements, here as in the kernels.
         let factors: Vec<f32> = (0..count).map(|index| self.factor(index as u32)).collect();
         Tensor::from_data(TensorData::new(factors, shape), device)
+    }
+}
+
+#[cfg(feature = "flex")]
+impl Site {
+    /// [`Site::keep`] of several elements at a time.
+    #[inline(always)]
+    pub(crate) fn keep_lanes<S: Simd>(&self, s: S, index: S::U) -> S::M {
+        let x = s.xor_u(s.mul_u(index, 0x9E37_79B1), s.splat_u(self.key[0]));
+        let x = s.mul_u(s.xor_u(x, s.shift_right::<15>(x)), 0x2C1B_3C6D);
+        let x = s.mul_u(s.xor_u(s.xor_u(x, s.shift_right::<12>(x)), s.splat_u(self.key[1])), 0x297A_2D39);
+        s.at_least(s.xor_u(x, s.shift_right::<15>(x)), self.threshold)
+    }
+
+    /// [`Site::factor`] of the elements from this index on.
+    #[inline(always)]
+    pub(crate) fn factors<S: Simd>(&self, s: S, first: usize) -> S::V {
+        let keep = self.keep_lanes(s, s.count(first as u32, 1, LANES as u32));
+        s.select(keep, s.splat(self.scale), s.zero())
     }
 }
 

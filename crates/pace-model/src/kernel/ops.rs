@@ -7,11 +7,11 @@ use burn::tensor::Tensor;
 use super::dropout::Dropout;
 #[cfg(feature = "flex")]
 use super::fused::{
+    attention::lists::SparseShape,
     inference,
     lift::{self, Input, Primitive},
     ops::{AddNormOp, AttentionOp, DECODER, ENCODER, MAX_LAYERS, OwnPairs, SparseOp, StackOp},
     parts::AttentionShape,
-    sparse::SparseShape,
 };
 use super::pairs::PairLists;
 #[cfg(feature = "flex")]

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice, ParallelSliceMut};
 
 use super::lift::{Input, Primitive, values};
-use super::simd::{fma, multiversion};
+use super::simd::{LANES, Simd, kernel};
 use crate::kernel::adam::AdamStep;
 
 /// Numbers per task: smaller parameters are not worth waking another thread.
@@ -59,16 +59,38 @@ impl Factors {
     }
 }
 
-multiversion! {
+kernel! {
     /// The step on slices of equal length.
     fn update(f: &Factors, w: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32]) = update_body
 }
 
 #[inline(always)]
-fn update_body<const FMA: bool>(f: &Factors, w: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32]) {
-    for (((w, g), m), v) in w.iter_mut().zip(g).zip(m).zip(v) {
-        *m = fma::<FMA>(f.beta_1, *m, (1.0 - f.beta_1) * g);
-        *v = fma::<FMA>(f.beta_2, *v, (1.0 - f.beta_2) * (g * g));
-        *w = fma::<FMA>(f.keep, *w, -f.rate * *m / (v.sqrt() + f.epsilon));
+fn update_body<S: Simd>(s: S, f: &Factors, w: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32]) {
+    let [beta_1, rest_1] = [f.beta_1, 1.0 - f.beta_1].map(|x| s.splat(x));
+    let [beta_2, rest_2] = [f.beta_2, 1.0 - f.beta_2].map(|x| s.splat(x));
+    let [keep, rate, epsilon] = [f.keep, -f.rate, f.epsilon].map(|x| s.splat(x));
+    macro_rules! step {
+        ($w:expr, $g:expr, $m:expr, $v:expr) => {{
+            let g = $g;
+            let m = s.fma(beta_1, $m, s.mul(rest_1, g));
+            let v = s.fma(beta_2, $v, s.mul(rest_2, s.mul(g, g)));
+            [s.fma(keep, $w, s.div(s.mul(rate, m), s.add(s.sqrt(v), epsilon))), m, v]
+        }};
+    }
+    let (ws, w_rest) = w.as_chunks_mut::<LANES>();
+    let (gs, g_rest) = g.as_chunks::<LANES>();
+    let (ms, m_rest) = m.as_chunks_mut::<LANES>();
+    let (vs, v_rest) = v.as_chunks_mut::<LANES>();
+    for (((w, g), m), v) in ws.iter_mut().zip(gs).zip(ms).zip(vs) {
+        let next = step!(s.load(w), s.load(g), s.load(m), s.load(v));
+        s.store(next[0], w);
+        s.store(next[1], m);
+        s.store(next[2], v);
+    }
+    if !w_rest.is_empty() {
+        let next = step!(s.load_part(w_rest), s.load_part(g_rest), s.load_part(m_rest), s.load_part(v_rest));
+        s.store_part(next[0], w_rest);
+        s.store_part(next[1], m_rest);
+        s.store_part(next[2], v_rest);
     }
 }

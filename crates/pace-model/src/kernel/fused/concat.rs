@@ -5,9 +5,9 @@
 
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
-use super::panels::{Finish, Panels};
 use super::pool::Buffer;
-use super::simd::multiversion;
+use super::products::{PLAIN, Panels};
+use super::simd::{Simd, kernel, map};
 use crate::kernel::pasts::{Group, Pasts};
 
 /// Pasts that are multiplied together.
@@ -35,7 +35,7 @@ pub(crate) fn linear(y: &[f32], pasts: &Pasts, weight: &[f32], bias: &[f32]) -> 
                 for (block, &past) in block.chunks_exact_mut(d).zip(pasts) {
                     block.copy_from_slice(&y[past as usize * d..][..d]);
                 }
-                panels.product(&block[..pasts.len() * d], mapped, width, Finish::Plain);
+                panels.product(&block[..pasts.len() * d], mapped, width, PLAIN);
             }
         }
         add_up(&members.places, n, &mapped, bias, graphs);
@@ -43,20 +43,18 @@ pub(crate) fn linear(y: &[f32], pasts: &Pasts, weight: &[f32], bias: &[f32]) -> 
     graphs
 }
 
-multiversion! {
+kernel! {
     /// The sum of a bias and the `n` rows of each graph: `places` [graphs * N] of `mapped` [.., Z] -> [graphs, Z].
     fn add_up(places: &[u32], n: usize, mapped: &[f32], bias: &[f32], graphs: &mut [f32]) = add_up_body
 }
 
 #[inline(always)]
-fn add_up_body<const FMA: bool>(places: &[u32], n: usize, mapped: &[f32], bias: &[f32], graphs: &mut [f32]) {
+fn add_up_body<S: Simd>(s: S, places: &[u32], n: usize, mapped: &[f32], bias: &[f32], graphs: &mut [f32]) {
     let width = bias.len();
     for (graph, places) in graphs.chunks_exact_mut(width).zip(places.chunks_exact(n)) {
         graph.copy_from_slice(bias);
         for &place in places {
-            for (sum, value) in graph.iter_mut().zip(&mapped[place as usize * width..][..width]) {
-                *sum += value;
-            }
+            map!(s, graph, [&mapped[place as usize * width..][..width]], |_, sum, [value]| s.add(sum, value));
         }
     }
 }

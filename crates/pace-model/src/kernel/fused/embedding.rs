@@ -11,10 +11,11 @@ use rayon::prelude::{
 };
 
 use super::lift::{Op, Primitive, primitive, values};
-use super::linear::{Into, add_weight_grad, input_grad, linear_unbiased};
 use super::pool::Buffer;
+use super::products::{Into, Panels, add_weight_grad, input_grad, linear_unbiased};
 use super::rows;
-use super::simd::{fma, multiversion};
+use super::simd::{Simd, add_scaled, kernel};
+use super::sublayer::Way;
 use crate::kernel::dropout::{Dropout, Site};
 
 /// Rows per group: groups are what threads share out, and each adds one copy of the weight gradients.
@@ -38,6 +39,8 @@ struct Embedding<'a> {
     table: Vec<f32>,
     first: &'a [f32],
     second: &'a [f32],
+    /// The second map, laid out for the way at hand.
+    second_map: Panels,
     /// 2P.
     n_features: usize,
     d_op: usize,
@@ -56,14 +59,18 @@ struct Group<'g> {
 }
 
 impl<'a> Embedding<'a> {
-    fn new(op: &'a EmbeddingOp, inputs: &'a [Primitive]) -> Self {
+    fn new(op: &'a EmbeddingOp, inputs: &'a [Primitive], way: Way) -> Self {
         let [weight, bias, first, second] = [0, 1, 2, 3].map(|index| values(&inputs[index]));
         let mut table = weight.to_vec();
         rows::relu_dropped(&mut table, bias, Dropout::NONE.site(0), 0);
         let (d_op, n_features, d_hidden) = (bias.len(), inputs[2].shape()[0], inputs[2].shape()[1]);
         let d_position = second.len() / d_hidden;
         let (features, no_bias) = (values(&op.features), vec![0.0; d_hidden]);
-        Self { op, features, table, first, second, n_features, d_op, d_position, d_hidden, no_bias }
+        let second_map = match way {
+            Way::Forward => Panels::new(second, d_hidden),
+            Way::Backward => Panels::transposed(second, d_hidden),
+        };
+        Self { op, features, table, first, second, second_map, n_features, d_op, d_position, d_hidden, no_bias }
     }
 
     fn width(&self) -> usize {
@@ -96,7 +103,7 @@ impl<'a> Embedding<'a> {
         let mut hidden = Buffer::zeros(count * self.d_hidden);
         gather(features, self.n_features, self.first, &mut hidden);
         rows::relu_dropped(&mut hidden, &self.no_bias, self.op.hidden, first * self.d_hidden);
-        let position = linear_unbiased(&hidden, count, self.second);
+        let position = linear_unbiased(&hidden, count, &self.second_map);
         if !self.op.position.is_on() {
             return (hidden, position);
         }
@@ -142,7 +149,7 @@ impl<'a> Embedding<'a> {
         let (mut dfirst, mut dsecond) = (Buffer::zeros(self.first.len()), Buffer::zeros(self.second.len()));
         add_weight_grad(&mut dsecond, hidden, &dposition, count);
         let mut dhidden = Buffer::stale(hidden.len());
-        input_grad(&mut dhidden, Into::Replace, &dposition, self.second, count);
+        input_grad(&mut dhidden, Into::Replace, &dposition, &self.second_map);
         rows::relu_dropped_grad(&mut dhidden, hidden, self.op.hidden);
         scatter(group.features, self.n_features, &dhidden, &mut dfirst);
         [dweight, dbias, dfirst, dsecond]
@@ -154,7 +161,7 @@ impl Op for EmbeddingOp {
     type Kept = Vec<Buffer>;
 
     fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Self::Kept) {
-        let embedding = Embedding::new(self, inputs);
+        let embedding = Embedding::new(self, inputs, Way::Forward);
         let (rows, width) = (embedding.group_rows(), embedding.width());
         let mut y = vec![0.0; self.tokens.len() * width];
         let parts = embedding.groups(rows).zip(y.par_chunks_mut(rows * width));
@@ -163,7 +170,7 @@ impl Op for EmbeddingOp {
     }
 
     fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
-        let embedding = Embedding::new(self, inputs);
+        let embedding = Embedding::new(self, inputs, Way::Backward);
         let rows = embedding.group_rows();
         let parts = embedding.groups(rows).zip(kept.par_iter()).zip(values(&dy).par_chunks(rows * embedding.width()));
         let partial: Vec<[Buffer; 4]> =
@@ -177,37 +184,33 @@ impl Op for EmbeddingOp {
     }
 }
 
-multiversion! {
+kernel! {
     /// `out` [rows, F] += features [rows, 2P] times `table` [2P, F].
     fn gather(features: &[f32], n_features: usize, table: &[f32], out: &mut [f32]) = gather_body
 }
 
 #[inline(always)]
-fn gather_body<const FMA: bool>(features: &[f32], n_features: usize, table: &[f32], out: &mut [f32]) {
+fn gather_body<S: Simd>(s: S, features: &[f32], n_features: usize, table: &[f32], out: &mut [f32]) {
     let width = table.len() / n_features;
     for (features, out) in features.chunks_exact(n_features).zip(out.chunks_exact_mut(width)) {
         for (feature, table) in features.iter().zip(table.chunks_exact(width)).filter(|(feature, _)| **feature != 0.0) {
-            for (out, value) in out.iter_mut().zip(table) {
-                *out = fma::<FMA>(*feature, *value, *out);
-            }
+            add_scaled(s, out, s.splat(*feature), table);
         }
     }
 }
 
-multiversion! {
+kernel! {
     /// The gradient of [`gather`]'s table: `total` [2P, F] += features^T times `dout` [rows, F].
     fn scatter(features: &[f32], n_features: usize, dout: &[f32], total: &mut [f32]) = scatter_body
 }
 
 #[inline(always)]
-fn scatter_body<const FMA: bool>(features: &[f32], n_features: usize, dout: &[f32], total: &mut [f32]) {
+fn scatter_body<S: Simd>(s: S, features: &[f32], n_features: usize, dout: &[f32], total: &mut [f32]) {
     let width = total.len() / n_features;
     for (features, dout) in features.chunks_exact(n_features).zip(dout.chunks_exact(width)) {
         let places = features.iter().zip(total.chunks_exact_mut(width));
         for (feature, total) in places.filter(|(feature, _)| **feature != 0.0) {
-            for (total, dout) in total.iter_mut().zip(dout) {
-                *total = fma::<FMA>(*feature, *dout, *total);
-            }
+            add_scaled(s, total, s.splat(*feature), dout);
         }
     }
 }

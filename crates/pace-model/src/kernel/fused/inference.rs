@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator, ParallelSliceMut};
 
-use super::along::{Along, attend};
-use super::attend::has_lanes;
+use super::attention::along::{Along, attend};
+use super::attention::has_lanes;
 use super::pool::Buffer;
 use super::ready::{Ready, Room, at_least};
 use super::sublayer::{Frame, Own};

@@ -11,11 +11,11 @@ use rayon::prelude::{
     ParallelIterator, ParallelSlice, ParallelSliceMut,
 };
 
-use super::attend::Scratch;
-use super::linear::{Into, add_weight_grad, input_grad, linear_unbiased};
+use super::attention::Scratch;
+use super::attention::lists::{self, Sparse};
 use super::pool::Buffer;
+use super::products::{Into, add_weight_grad, input_grad, linear_unbiased};
 use super::rows;
-use super::sparse::{self, Sparse};
 use super::stack::Cut;
 use super::sublayer::{Block, Frame, Kind, Saved, Sublayer};
 use crate::kernel::params::NormPlacement;
@@ -147,7 +147,7 @@ impl<'a> Large<'a> {
 
     fn attention(&self, sublayer: &Sublayer<'_>, x: Vec<Buffer>, keep: bool) -> (Vec<Buffer>, Step) {
         let (frame, d) = (self.frame, self.frame.d);
-        let [wqkv, bqkv, wo, bo, gamma, beta] = sublayer.six();
+        let [_, bqkv, _, bo, gamma, beta] = sublayer.six();
         let mut qkv = Buffer::stale(self.whole.graphs * 3 * d);
         let parts = x.into_par_iter().zip(&self.blocks).zip(self.by_rows(&mut qkv, 3 * d));
         let projected = parts.map(|((mut x, &block), qkv)| {
@@ -166,7 +166,7 @@ impl<'a> Large<'a> {
                     Some(residual)
                 }
             };
-            sparse::project(&self.sparse(sublayer, block), &saved.input, wqkv, bqkv, qkv);
+            lists::project(&self.sparse(sublayer, block), &saved.input, sublayer.projection(), bqkv, qkv);
             (saved, residual)
         });
         let projected: Vec<_> = projected.collect();
@@ -177,8 +177,8 @@ impl<'a> Large<'a> {
             let rows = block.graphs;
             let (site, start) = (sublayer.output_site(frame), block.first * d);
             saved.heads = Buffer::stale(rows * d);
-            sparse::forward(&self.sparse(sublayer, block), &qkv, weights, &mut saved.heads);
-            let mut sum = linear_unbiased(&saved.heads, rows, wo);
+            lists::forward(&self.sparse(sublayer, block), &qkv, weights, &mut saved.heads);
+            let mut sum = linear_unbiased(&saved.heads, rows, sublayer.last_map());
             rows::residual(&mut sum, residual.as_ref().unwrap_or(&saved.input), bo, site, start);
             if frame.norm == NormPlacement::Post {
                 let mut y = Buffer::stale(rows * d);
@@ -200,7 +200,7 @@ impl<'a> Large<'a> {
         partial: &mut [Vec<Buffer>],
     ) -> Vec<Buffer> {
         let (frame, d) = (self.frame, self.frame.d);
-        let [wqkv, _, wo, _, gamma, _] = sublayer.six();
+        let [_, _, _, _, gamma, _] = sublayer.six();
         let mut dheads = Buffer::stale(self.whole.graphs * d);
         let mut dscores = Buffer::stale(step.weights.len());
         let mut dqkv = Buffer::stale(step.qkv.len());
@@ -217,9 +217,9 @@ impl<'a> Large<'a> {
                 rows::dropped(&mut df, &part.dy, sublayer.output_site(frame), part.block.first * d);
                 add_weight_grad(dwo, &part.saved.heads, &df, rows);
                 rows::add_rows(dbo, &df);
-                input_grad(part.dheads, Into::Replace, &df, wo, rows);
+                input_grad(part.dheads, Into::Replace, &df, sublayer.last_map());
                 let sparse = self.sparse(sublayer, part.block);
-                sparse::backward_queries(&sparse, &step.qkv, part.weights, part.dheads, part.dscores, part.dqkv);
+                lists::backward_queries(&sparse, &step.qkv, part.weights, part.dheads, part.dscores, part.dqkv);
             }
         });
         // The keys' side: what all rows that read a row say about it.
@@ -230,14 +230,14 @@ impl<'a> Large<'a> {
             for part in parts {
                 let rows = part.block.graphs;
                 let sparse = self.sparse(sublayer, part.block);
-                sparse::backward_keys(&sparse, &step.qkv, &step.weights, &dheads, &dscores, part.dqkv);
+                lists::backward_keys(&sparse, &step.qkv, &step.weights, &dheads, &dscores, part.dqkv);
                 add_weight_grad(dwqkv, &part.saved.input, part.dqkv, rows);
                 rows::add_rows(dbqkv, part.dqkv);
                 if frame.norm == NormPlacement::Post {
-                    input_grad(&mut part.dy, Into::Add, part.dqkv, wqkv, rows);
+                    input_grad(&mut part.dy, Into::Add, part.dqkv, sublayer.first_map());
                 } else {
                     let mut dn = Buffer::stale(rows * d);
-                    input_grad(&mut dn, Into::Replace, part.dqkv, wqkv, rows);
+                    input_grad(&mut dn, Into::Replace, part.dqkv, sublayer.first_map());
                     rows::norm_grad(&mut dn, &part.saved.xhat, &part.saved.rstd, gamma, dgamma, dbeta);
                     rows::add(&mut part.dy, &dn);
                 }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use burn::backend::TensorMetadata;
 
 use super::lift::{Op, Primitive, primitive, values};
-use super::linear::{Into, add_weight_grad, input_grad, linear, linear_unbiased};
 use super::pool::Buffer;
+use super::products::{Into, Panels, add_weight_grad, input_grad, linear, linear_unbiased};
 use super::rows;
-use super::simd::{exp, fma, multiversion};
+use super::simd::{LANES, Simd, get, kernel, map, put, sum};
 use super::stack::{Cut, map_groups};
-use super::sublayer::Block;
+use super::sublayer::{Block, Way};
 use crate::kernel::dropout::{Dropout, Site};
 
 /// Marks a position that speaks for no node.
@@ -55,6 +55,8 @@ struct Params<'a> {
     node: [&'a [f32]; 4],
     /// [D, 2D].
     halves: Vec<f32>,
+    /// w1, w2 and the halves, laid out: as they are on the way forward, transposed on the way back.
+    maps: [Panels; 3],
     /// `[2D]`, nothing in the source's part.
     halves_bias: Vec<f32>,
     /// `[D]`.
@@ -63,12 +65,18 @@ struct Params<'a> {
 }
 
 impl<'a> Params<'a> {
-    fn new(inputs: &'a [Primitive], d: usize) -> Params<'a> {
+    fn new(inputs: &'a [Primitive], d: usize, way: Way) -> Params<'a> {
         let [target, bias, source, out, out_bias] = [5, 6, 7, 8, 9].map(|index| values(&inputs[index]));
         let rows = target.chunks_exact(d).zip(source.chunks_exact(d));
-        let halves = rows.flat_map(|(target, source)| target.iter().chain(source).copied()).collect();
+        let halves: Vec<f32> = rows.flat_map(|(target, source)| target.iter().chain(source).copied()).collect();
         let halves_bias = bias.iter().copied().chain(std::iter::repeat_n(0.0, d)).collect();
-        Params { node: [1, 2, 3, 4].map(|i| values(&inputs[i])), halves, halves_bias, out, out_bias: out_bias[0] }
+        let node = [1, 2, 3, 4].map(|i| values(&inputs[i]));
+        let lay_out = |weight: &[f32], d_in: usize| match way {
+            Way::Forward => Panels::new(weight, d_in),
+            Way::Backward => Panels::transposed(weight, d_in),
+        };
+        let maps = [lay_out(node[0], d), lay_out(node[2], node[1].len()), lay_out(&halves, d)];
+        Params { node, halves, maps, halves_bias, out, out_bias: out_bias[0] }
     }
 
     /// Zeros in the shape of w1, b1, w2, b2, halves, their bias, out, and its bias.
@@ -118,16 +126,16 @@ impl Op for LikelihoodOp {
 
     fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Vec<Kept>) {
         let s = self.sizes(inputs);
-        let (x, edges, params) = (values(&inputs[0]), values(&self.edges), Params::new(inputs, s.d));
+        let (x, edges, params) = (values(&inputs[0]), values(&self.edges), Params::new(inputs, s.d, Way::Forward));
         let groups = map_groups(self.lengths.len(), self.cut(s), |block| {
             let rows = block.graphs * s.speakers();
             let o = speakers(s, &x[block.first * s.n * s.d..][..block.graphs * s.n * s.d]);
             let mut nll = vec![0.0; block.graphs];
-            let mut hidden = linear_unbiased(&o, rows, params.node[0]);
+            let mut hidden = linear_unbiased(&o, rows, &params.maps[0]);
             rows::relu_dropped(&mut hidden, params.node[1], no_dropout(), 0);
-            let mut ops = linear(&hidden, rows, params.node[2], params.node[3]);
+            let mut ops = linear(&hidden, rows, &params.maps[1], params.node[3]);
             cross_entropy(s, &self.labels(s, block), &mut ops, &mut nll);
-            let halves = linear(&o, rows, &params.halves, &params.halves_bias);
+            let halves = linear(&o, rows, &params.maps[2], &params.halves_bias);
             let mut slopes = Buffer::stale(block.graphs * s.pairs());
             let edges = &edges[block.first * s.n * s.n..][..block.graphs * s.n * s.n];
             let lengths = &self.lengths[block.first..block.first + block.graphs];
@@ -140,7 +148,7 @@ impl Op for LikelihoodOp {
 
     fn backward(&self, inputs: &[Primitive], kept: &Vec<Kept>, dy: Primitive) -> Vec<Primitive> {
         let (s, dnll) = (self.sizes(inputs), values(&dy));
-        let (cut, params) = (self.cut(s), Params::new(inputs, s.d));
+        let (cut, params) = (self.cut(s), Params::new(inputs, s.d, Way::Backward));
         let groups = map_groups(self.lengths.len(), cut, |block| {
             let dnll = &dnll[block.first..block.first + block.graphs];
             let mut grads = params.zero_grads();
@@ -173,18 +181,18 @@ fn group_grads(s: Sizes, params: &Params<'_>, kept: &Kept, dnll: &[f32], grads: 
     add_weight_grad(w2, &kept.hidden, &dops, rows);
     rows::add_rows(b2, &dops);
     let mut dhidden = Buffer::stale(kept.hidden.len());
-    input_grad(&mut dhidden, Into::Replace, &dops, params.node[2], rows);
+    input_grad(&mut dhidden, Into::Replace, &dops, &params.maps[1]);
     rows::relu_dropped_grad(&mut dhidden, &kept.hidden, no_dropout());
     add_weight_grad(w1, &kept.o, &dhidden, rows);
     rows::add_rows(b1, &dhidden);
     let mut o = Buffer::stale(kept.o.len());
-    input_grad(&mut o, Into::Replace, &dhidden, params.node[0], rows);
+    input_grad(&mut o, Into::Replace, &dhidden, &params.maps[0]);
 
     let mut dhalves = Buffer::zeros(kept.halves.len());
     link_grad(s, dnll, &kept.edges, &kept.halves, params.out, &mut dhalves, out, out_bias);
     add_weight_grad(halves, &kept.o, &dhalves, rows);
     rows::add_rows(halves_bias, &dhalves);
-    input_grad(&mut o, Into::Add, &dhalves, &params.halves, rows);
+    input_grad(&mut o, Into::Add, &dhalves, &params.maps[2]);
 
     let mut dx = vec![0.0; dnll.len() * s.n * d];
     for (dx, o) in dx.chunks_exact_mut(s.n * d).zip(o.chunks_exact(s.speakers() * d)) {
@@ -216,13 +224,13 @@ fn sum(groups: &[Vec<Buffer>]) -> Vec<Vec<f32>> {
     total
 }
 
-multiversion! {
+kernel! {
     /// Logits [R, T] become softmax(logits) - onehot(label), their slopes; -log p(label) is added to the graph's nll.
     fn cross_entropy(s: Sizes, labels: &[u32], logits: &mut [f32], nll: &mut [f32]) = cross_entropy_body
 }
 
 #[inline(always)]
-fn cross_entropy_body<const FMA: bool>(s: Sizes, labels: &[u32], logits: &mut [f32], nll: &mut [f32]) {
+fn cross_entropy_body<S: Simd>(simd: S, s: Sizes, labels: &[u32], logits: &mut [f32], nll: &mut [f32]) {
     for (index, (row, &label)) in logits.chunks_exact_mut(s.n_ops).zip(labels).enumerate() {
         if label == NOBODY {
             row.fill(0.0);
@@ -231,19 +239,17 @@ fn cross_entropy_body<const FMA: bool>(s: Sizes, labels: &[u32], logits: &mut [f
         // Not f32::max, which would let a NaN disappear.
         let top = row.iter().copied().fold(f32::NEG_INFINITY, |top, x| if x <= top { top } else { x });
         let own = row[label as usize] - top;
-        let mut total = 0.0;
-        for x in &mut *row {
-            *x = exp::<FMA>(*x - top);
-            total += *x;
-        }
+        let top = simd.splat(top);
+        map!(simd, row, [], |_, x, []| simd.exp(simd.sub(x, top)));
+        let total = sum!(simd, [row], |[x]| x);
         nll[index / (s.n - 1)] += total.ln() - own;
-        let inverse = 1.0 / total;
-        row.iter_mut().for_each(|x| *x *= inverse);
+        let inverse = simd.splat(1.0 / total);
+        map!(simd, row, [], |_, x, []| simd.mul(x, inverse));
         row[label as usize] -= 1.0;
     }
 }
 
-multiversion! {
+kernel! {
     /// The binary cross-entropy of every pair of nodes, added to the graph's nll, and its slope by the logit.
     ///
     /// The logit of edge j + 1 -> i + 1 is out . ReLU(target_i + source_j) + bias.
@@ -261,7 +267,8 @@ multiversion! {
 
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn link_body<const FMA: bool>(
+fn link_body<S: Simd>(
+    simd: S,
     s: Sizes,
     lengths: &[usize],
     edges: &[f32],
@@ -272,27 +279,42 @@ fn link_body<const FMA: bool>(
     nll: &mut [f32],
 ) {
     let (n, d, width) = (s.n, s.d, s.speakers() * 2 * s.d);
-    let mut slopes = slopes.iter_mut();
+    let mut rest = slopes;
     for (graph, (&length, nll)) in lengths.iter().zip(nll).enumerate() {
         let (halves, edges) = (&halves[graph * width..][..width], &edges[graph * n * n..][..n * n]);
         for i in 1..s.speakers() {
-            let target = &halves[i * 2 * d..][..d];
-            for (j, slope) in (0..i).zip(&mut slopes) {
-                *slope = 0.0;
-                if i + 1 < length {
-                    let logit = score::<FMA>(target, &halves[(j * 2 + 1) * d..][..d], out) + bias;
-                    let label = edges[(i + 1) * n + j + 1];
-                    let decay = exp::<FMA>(-logit.abs());
-                    *nll += relu(logit) - logit * label + decay.ln_1p();
-                    let likely = 1.0 / (1.0 + decay);
-                    *slope = if logit < 0.0 { 1.0 - likely } else { likely } - label;
-                }
+            let (slopes, others) = std::mem::take(&mut rest).split_at_mut(i);
+            rest = others;
+            if i + 1 >= length {
+                slopes.fill(0.0);
+                continue;
             }
+            // First the logits of all sources, then everything else for sixteen of them at a time.
+            let target = &halves[i * 2 * d..][..d];
+            for (j, logit) in slopes.iter_mut().enumerate() {
+                *logit = score(simd, target, &halves[(j * 2 + 1) * d..][..d], out) + bias;
+            }
+            let labels = &edges[(i + 1) * n + 1..][..i];
+            let [zero, one] = [0.0, 1.0].map(|x| simd.splat(x));
+            map!(simd, slopes, [labels], |at, logit, [label]| {
+                let decay = simd.exp(simd.sub(zero, simd.abs(logit)));
+                let positive = relu(simd, logit);
+                let losses = simd.sub(positive, simd.mul(logit, label));
+                let (mut parts, mut decays) = ([0.0; LANES], [0.0; LANES]);
+                simd.store(losses, &mut parts);
+                simd.store(decay, &mut decays);
+                for (part, decay) in parts.iter().zip(&decays).take(i - at) {
+                    *nll += part + decay.ln_1p();
+                }
+                let likely = simd.div(one, simd.add(one, decay));
+                let likely = simd.select(simd.gt(zero, logit), simd.sub(one, likely), likely);
+                simd.sub(likely, label)
+            });
         }
     }
 }
 
-multiversion! {
+kernel! {
     /// The gradient of [`link`]: added to that of the halves [R, 2D], of out `[D]` and of its bias.
     fn link_grad(
         s: Sizes,
@@ -308,7 +330,8 @@ multiversion! {
 
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn link_grad_body<const FMA: bool>(
+fn link_grad_body<S: Simd>(
+    simd: S,
     s: Sizes,
     dnll: &[f32],
     slopes: &[f32],
@@ -333,36 +356,32 @@ fn link_grad_body<const FMA: bool>(
                 let slope = slope * dnll;
                 dbias[0] += slope;
                 let (source, dsource) = (&halves[(j * 2 + 1) * d..][..d], &mut before[(j * 2 + 1) * d..][..d]);
-                for k in 0..d {
-                    let sum = target[k] + source[k];
-                    dout[k] = fma::<FMA>(slope, relu(sum), dout[k]);
-                    let back = if sum > 0.0 { slope * out[k] } else { 0.0 };
-                    dtarget[k] += back;
-                    dsource[k] += back;
+                let (slope, zero) = (simd.splat(slope), simd.zero());
+                for k in 0..d.div_ceil(LANES) {
+                    let sum = simd.add(get(simd, target, k), get(simd, source, k));
+                    put(simd, simd.fma(slope, relu(simd, sum), get(simd, dout, k)), dout, k);
+                    let back = simd.select(simd.gt(sum, zero), simd.mul(slope, get(simd, out, k)), zero);
+                    put(simd, simd.add(get(simd, dtarget, k), back), dtarget, k);
+                    put(simd, simd.add(get(simd, dsource, k), back), dsource, k);
                 }
             }
         }
     }
 }
 
-/// out . ReLU(target + source), in lanes.
+/// out . ReLU(target + source).
 #[inline(always)]
-fn score<const FMA: bool>(target: &[f32], source: &[f32], out: &[f32]) -> f32 {
-    const LANES: usize = 16;
-    let mut lanes = [0.0; LANES];
-    let ((t, t_rest), (s, s_rest), (w, w_rest)) =
-        (target.as_chunks::<LANES>(), source.as_chunks::<LANES>(), out.as_chunks::<LANES>());
-    for ((t, s), w) in t.iter().zip(s).zip(w) {
-        for lane in 0..LANES {
-            lanes[lane] = fma::<FMA>(relu(t[lane] + s[lane]), w[lane], lanes[lane]);
-        }
+fn score<S: Simd>(simd: S, target: &[f32], source: &[f32], out: &[f32]) -> f32 {
+    let mut total = simd.zero();
+    for k in 0..out.len().div_ceil(LANES) {
+        let sum = simd.add(get(simd, target, k), get(simd, source, k));
+        total = simd.fma(relu(simd, sum), get(simd, out, k), total);
     }
-    let rest = t_rest.iter().zip(s_rest).zip(w_rest).map(|((t, s), w)| relu(t + s) * w).sum::<f32>();
-    lanes.iter().sum::<f32>() + rest
+    simd.total(total)
 }
 
 /// A NaN stays one, so that a training that diverged is noticed.
 #[inline(always)]
-fn relu(x: f32) -> f32 {
-    if x < 0.0 { 0.0 } else { x }
+fn relu<S: Simd>(simd: S, x: S::V) -> S::V {
+    simd.select(simd.gt(simd.zero(), x), simd.zero(), x)
 }

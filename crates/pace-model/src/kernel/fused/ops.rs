@@ -5,14 +5,14 @@ use std::sync::Arc;
 use burn::backend::TensorMetadata;
 use burn::tensor::Tensor;
 
+use super::attention::lists::SparseShape;
 use super::lift::{Input, Op, Primitive, primitive, run, values};
 use super::parts::{AttentionShape, Normed, Packed, add_norm, add_norm_grad};
 use super::pool::Buffer;
 use super::reading::{self, Reading, Sites};
 use super::reads::Reads;
-use super::sparse::SparseShape;
 use super::stack::{Stack, Tape};
-use super::sublayer::{Frame, Kind, Own};
+use super::sublayer::{Frame, Kind, Own, Way};
 use crate::kernel::dropout::Site;
 use crate::kernel::pairs::Lists;
 use crate::kernel::params::{BlockConfig, site};
@@ -138,7 +138,7 @@ impl StackOp {
         (memory, params.iter().map(values).collect())
     }
 
-    fn stack<'a>(&'a self, inputs: &'a [Primitive], memory: &[f32], params: &[&'a [f32]]) -> Stack<'a> {
+    fn stack<'a>(&'a self, inputs: &'a [Primitive], memory: &[f32], params: &[&'a [f32]], way: Way) -> Stack<'a> {
         let d = inputs[0].shape()[1];
         let (batch, n, own) = match &self.own {
             OwnPairs::Bias(bias) => (bias.shape()[0], bias.shape()[1], Own::Bias(values(bias))),
@@ -155,7 +155,7 @@ impl StackOp {
             own,
             memory_bias: self.memory_bias.as_ref().map(values),
         };
-        Stack::new(frame, self.layer, self.first_layer, params, batch)
+        Stack::new(frame, self.layer, self.first_layer, params, batch, way)
     }
 
     /// Runs on x, the memory and the parameters; the number of blocks decides the number of inputs, which Burn wants at
@@ -183,13 +183,13 @@ impl Op for StackOp {
 
     fn forward(&self, inputs: &[Primitive], keep: bool) -> (Primitive, Self::Kept) {
         let (memory, params) = self.split(inputs);
-        let (y, tape) = self.stack(inputs, memory, &params).forward(values(&inputs[0]), memory, keep);
+        let (y, tape) = self.stack(inputs, memory, &params, Way::Forward).forward(values(&inputs[0]), memory, keep);
         (primitive(y, inputs[0].shape()), tape)
     }
 
     fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
         let (memory, params) = self.split(inputs);
-        let grads = self.stack(inputs, memory, &params).backward(kept, memory, values(&dy));
+        let grads = self.stack(inputs, memory, &params, Way::Backward).backward(kept, memory, values(&dy));
         let memory = self.has_memory().then_some(grads.memory);
         let all = [grads.x].into_iter().chain(memory).chain(grads.params);
         all.zip(inputs).map(|(grad, input)| primitive(grad, input.shape())).collect()

@@ -2,8 +2,7 @@
 
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice, ParallelSliceMut};
 
-use super::attend::{Geometry, Grads, Order, Rows, Scratch};
-use super::direct;
+use super::attention::{Geometry, Grads, Order, Rows, Scratch, single};
 use super::pool::Buffer;
 use super::rows;
 use super::stack::{Cut, map_groups};
@@ -53,7 +52,7 @@ impl AttentionShape {
 
     fn geometry<'a>(&self, bias: Option<&'a [f32]>, first: usize, graphs: usize) -> Geometry<'a> {
         let scale = 1.0 / ((self.d / self.n_heads) as f32).sqrt();
-        let order = Order::choose(self.n_heads, self.n, self.m);
+        let order = Geometry::order(self.n_heads, self.n, self.m);
         let Self { n, m, d, n_heads, site, .. } = *self;
         Geometry { first, graphs, n, m, d, n_heads, scale, bias, site, order }
     }
@@ -68,7 +67,7 @@ impl AttentionShape {
 
     /// Whether the attention from `q` to `kv` has too few queries to rearrange anything for.
     pub(crate) fn is_direct(&self) -> bool {
-        self.n <= direct::MAX_QUERIES
+        self.n <= single::MAX_QUERIES
     }
 
     /// Attention from q [B*N, D] to kv [B*M, 2D] without anything kept for backward.
@@ -79,7 +78,7 @@ impl AttentionShape {
             let part = |offset| Rows { data: &kv[block.first * m * 2 * d..], stride: 2 * d, offset };
             let q = Rows { data: &q[block.first * n * d..], stride: d, offset: 0 };
             let mut out = vec![0.0; block.graphs * n * d];
-            direct::forward(&g, [q, part(0), part(d)], &mut out);
+            single::forward(&g, [q, part(0), part(d)], &mut out);
             out
         });
         parts.concat()

@@ -11,12 +11,15 @@ use std::ops::Range;
 
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::linear::{Into, Mat, add_weight_grad, input_grad, linear_unbiased, product};
-use super::pairwise::{softmax, softmax_grad};
+use super::attention::{softmax, softmax_grad};
 use super::pool::Buffer;
+use super::products::{
+    Finish, Into, Left, Mat, PLAIN, Panels, add_weight_grad, input_grad, linear, linear_unbiased, product,
+};
 use super::reads::{Group, Reads};
 use super::rows;
-use super::simd::{fma, multiversion, sum_by};
+use super::simd::{Simd, add_scaled, dot, kernel};
+use super::sublayer::Way;
 use crate::kernel::dropout::Site;
 
 /// Reads that are computed together.
@@ -40,6 +43,18 @@ pub(crate) struct Reading<'a> {
     pub(crate) sites: Sites,
     /// wqkv, bqkv, wo, bo, gamma, beta, w1, b1, w2, b2, gamma, beta.
     pub(crate) params: [&'a [f32]; 12],
+}
+
+/// The weights of a block, laid out once for all reads: as they are on the way forward, transposed on the way back.
+struct Maps {
+    queries: Panels,
+    /// Per head, W_K,h^T forward and W_K,h backward.
+    keys: Vec<Panels>,
+    /// Per head, W_V,h forward and W_V,h^T backward.
+    values: Vec<Panels>,
+    output: Panels,
+    hidden: Panels,
+    last: Panels,
 }
 
 /// What forward leaves for backward of one block of R reads.
@@ -72,10 +87,11 @@ pub(crate) type Tape = Vec<Vec<Saved>>;
 impl Reading<'_> {
     /// x [T, D] -> y [R, D].
     pub(crate) fn forward(&self, x: &[f32]) -> (Vec<f32>, Tape) {
+        let maps = self.maps(Way::Forward);
         let group = |group: &Group| -> (Vec<f32>, Vec<Saved>) {
             let (mut y, mut kept) = (Vec::with_capacity(group.reads.len() * self.d), Vec::new());
             for first in group.reads.clone().step_by(BLOCK_READS) {
-                let (part, saved) = self.block(first..group.reads.end.min(first + BLOCK_READS), x);
+                let (part, saved) = self.block(&maps, first..group.reads.end.min(first + BLOCK_READS), x);
                 y.extend_from_slice(&part);
                 kept.push(saved);
             }
@@ -85,18 +101,16 @@ impl Reading<'_> {
         (y.concat(), tape)
     }
 
-    fn block(&self, reads: Range<usize>, x: &[f32]) -> (Buffer, Saved) {
+    fn block(&self, maps: &Maps, reads: Range<usize>, x: &[f32]) -> (Buffer, Saved) {
         let (d, n_heads, count) = (self.d, self.n_heads, reads.len());
         let d_head = d / n_heads;
-        let [wqkv, bqkv, wo, bo, gamma, beta, w1, b1, w2, b2, gamma_2, beta_2] = self.params;
+        let [_, bqkv, _, bo, gamma, beta, _, b1, _, b2, gamma_2, beta_2] = self.params;
         let own = self.gather(&reads, x);
-        let mut q = Buffer::stale(count * d);
-        q.chunks_exact_mut(d).for_each(|q| q.copy_from_slice(&bqkv[..d]));
-        product([count, d, d], &mut q, d, Into::Add, Mat::new(&own, d), Mat::new(wqkv, 3 * d), 1.0);
+        let q = linear(&own, count, &maps.queries, &bqkv[..d]);
         let (mut u, mut m) = (Buffer::stale(count * n_heads * d), Buffer::stale(count * n_heads * d));
-        for head in 0..n_heads {
-            let (q, keys) = (Mat::new(&q[head * d_head..], d), self.head(wqkv, 1, head));
-            product([count, d_head, d], &mut u[head * d..], n_heads * d, Into::Replace, q, keys.t(), self.scale());
+        for (head, keys) in maps.keys.iter().enumerate() {
+            let q = Left { values: &q[head * d_head..], stride: d, m: count, k: d_head };
+            keys.times(q, &mut u[head * d..], n_heads * d, Finish { scale: self.scale(), ..PLAIN });
         }
         let (mut weights, mut mass) =
             (Buffer::stale(self.reads.n_pairs(&reads) * n_heads), Buffer::stale(count * n_heads));
@@ -107,15 +121,15 @@ impl Reading<'_> {
                 *value = bqkv[2 * d + index] * mass[read * n_heads + index / d_head];
             }
         }
-        for head in 0..n_heads {
-            let (m, values) = (Mat::new(&m[head * d..], n_heads * d), self.head(wqkv, 2, head));
-            product([count, d, d_head], &mut heads[head * d_head..], d, Into::Add, m, values, 1.0);
+        for (head, values) in maps.values.iter().enumerate() {
+            let m = Left { values: &m[head * d..], stride: n_heads * d, m: count, k: d };
+            values.times(m, &mut heads[head * d_head..], d, Finish { add: true, ..PLAIN });
         }
-        let attended = linear_unbiased(&heads, count, wo);
+        let attended = linear_unbiased(&heads, count, &maps.output);
         let (middle, xhat, rstd) = self.add_norm(&reads, attended, &own, self.sites.attention, [bo, gamma, beta]);
-        let mut hidden = linear_unbiased(&middle, count, w1);
+        let mut hidden = linear_unbiased(&middle, count, &maps.hidden);
         self.by_row(&reads, &mut hidden, |hidden, _, first| rows::relu_dropped(hidden, b1, self.sites.hidden, first));
-        let fed = linear_unbiased(&hidden, count, w2);
+        let fed = linear_unbiased(&hidden, count, &maps.last);
         let (y, xhat_2, rstd_2) = self.add_norm(&reads, fed, &middle, self.sites.feed_forward, [b2, gamma_2, beta_2]);
         let (xhat, rstd) = ([xhat, xhat_2], [rstd, rstd_2]);
         (y, Saved { reads, q, u, weights, m, mass, heads, xhat, rstd, middle, hidden })
@@ -123,7 +137,7 @@ impl Reading<'_> {
 
     /// dy [R, D] -> dx [T, D] and the gradients of the parameters.
     pub(crate) fn backward(&self, tape: &Tape, x: &[f32], dy: &[f32]) -> (Vec<f32>, Vec<Vec<f32>>) {
-        let d = self.d;
+        let (d, maps) = (self.d, self.maps(Way::Backward));
         let mut dx = vec![0.0; x.len()];
         let mut rest = &mut dx[..];
         let mut parts = Vec::new();
@@ -136,7 +150,7 @@ impl Reading<'_> {
             let mut grads: Vec<Buffer> = self.params.iter().map(|param| Buffer::zeros(param.len())).collect();
             for saved in kept {
                 let dy = Buffer::copy_of(&dy[saved.reads.start * d..saved.reads.end * d]);
-                self.block_grad(saved, x, dy, &mut Target { dx, origin, d }, &mut grads);
+                self.block_grad(&maps, saved, x, dy, &mut Target { dx, origin, d }, &mut grads);
             }
             grads
         };
@@ -150,10 +164,18 @@ impl Reading<'_> {
         (dx, grads)
     }
 
-    fn block_grad(&self, saved: &Saved, x: &[f32], mut dy: Buffer, target: &mut Target<'_>, grads: &mut [Buffer]) {
+    fn block_grad(
+        &self,
+        maps: &Maps,
+        saved: &Saved,
+        x: &[f32],
+        mut dy: Buffer,
+        target: &mut Target<'_>,
+        grads: &mut [Buffer],
+    ) {
         let (d, n_heads, reads) = (self.d, self.n_heads, &saved.reads);
         let (d_head, count) = (d / n_heads, saved.reads.len());
-        let [wqkv, bqkv, wo, _, gamma, _, w1, _, w2, _, gamma_2, _] = self.params;
+        let [_, bqkv, _, _, gamma, _, _, _, _, _, gamma_2, _] = self.params;
         let [dwqkv, dbqkv, dwo, dbo, dgamma, dbeta, dw1, db1, dw2, db2, dgamma_2, dbeta_2] = grads else {
             unreachable!("a block has twelve parameters")
         };
@@ -162,48 +184,50 @@ impl Reading<'_> {
         add_weight_grad(dw2, &saved.hidden, &df, count);
         rows::add_rows(db2, &df);
         let mut dhidden = Buffer::stale(saved.hidden.len());
-        input_grad(&mut dhidden, Into::Replace, &df, w2, count);
+        input_grad(&mut dhidden, Into::Replace, &df, &maps.last);
         rows::relu_dropped_grad(&mut dhidden, &saved.hidden, self.sites.hidden);
         add_weight_grad(dw1, &saved.middle, &dhidden, count);
         rows::add_rows(db1, &dhidden);
-        input_grad(&mut dy, Into::Add, &dhidden, w1, count);
+        input_grad(&mut dy, Into::Add, &dhidden, &maps.hidden);
 
         rows::norm_grad(&mut dy, &saved.xhat[0], &saved.rstd[0], gamma, dgamma, dbeta);
         let df = self.dropped(reads, &dy, self.sites.attention);
         add_weight_grad(dwo, &saved.heads, &df, count);
         rows::add_rows(dbo, &df);
         let mut dheads = Buffer::stale(count * d);
-        input_grad(&mut dheads, Into::Replace, &df, wo, count);
+        input_grad(&mut dheads, Into::Replace, &df, &maps.output);
 
         let (mut dm, mut du) = (Buffer::stale(saved.m.len()), Buffer::stale(saved.u.len()));
         let mut dmass = Buffer::stale(saved.mass.len());
-        for head in 0..n_heads {
+        for (head, values) in maps.values.iter().enumerate() {
             let (column, stride) = (2 * d + head * d_head, n_heads * d);
-            let dheads = Mat::new(&dheads[head * d_head..], d);
+            let dheads = &dheads[head * d_head..];
             let m = Mat::new(&saved.m[head * d..], stride);
-            product([d, count, d_head], &mut dwqkv[column..], 3 * d, Into::Add, m.t(), dheads, 1.0);
-            let values = self.head(wqkv, 2, head);
-            product([count, d_head, d], &mut dm[head * d..], stride, Into::Replace, dheads, values.t(), 1.0);
+            product([d, count, d_head], &mut dwqkv[column..], 3 * d, Into::Add, m.t(), Mat::new(dheads, d), 1.0);
+            let dheads = Left { values: dheads, stride: d, m: count, k: d_head };
+            values.times(dheads, &mut dm[head * d..], stride, PLAIN);
         }
         let per_head = dheads.chunks_exact(d_head).zip(&saved.mass[..]).zip(&mut dmass[..]).enumerate();
         for (index, ((dheads, mass), dmass)) in per_head {
             let column = 2 * d + index % n_heads * d_head;
-            *dmass = sum_by(dheads, &bqkv[column..column + d_head], |dheads, bias| dheads * bias);
+            *dmass = dheads.iter().zip(&bqkv[column..]).map(|(dheads, bias)| dheads * bias).sum();
             dbqkv[column..column + d_head].iter_mut().zip(dheads).for_each(|(db, dheads)| *db += mass * dheads);
         }
         mix_grad(self, saved, x, &dm, &dmass, &mut du, target);
 
         let mut dq = Buffer::stale(count * d);
-        for head in 0..n_heads {
-            let (column, du) = (d + head * d_head, Mat::new(&du[head * d..], n_heads * d));
-            let (keys, q) = (self.head(wqkv, 1, head), Mat::new(&saved.q[head * d_head..], d));
-            product([d, count, d_head], &mut dwqkv[column..], 3 * d, Into::Add, du.t(), q, self.scale());
-            product([count, d, d_head], &mut dq[head * d_head..], d, Into::Replace, du, keys, self.scale());
+        for (head, keys) in maps.keys.iter().enumerate() {
+            let (column, stride, du) = (d + head * d_head, n_heads * d, &du[head * d..]);
+            let q = Mat::new(&saved.q[head * d_head..], d);
+            let scale = self.scale();
+            product([d, count, d_head], &mut dwqkv[column..], 3 * d, Into::Add, Mat::new(du, stride).t(), q, scale);
+            let du = Left { values: du, stride, m: count, k: d };
+            keys.times(du, &mut dq[head * d_head..], d, Finish { scale, ..PLAIN });
         }
-        let (own, queries) = (self.gather(reads, x), Mat::new(wqkv, 3 * d));
+        let own = self.gather(reads, x);
         product([d, count, d], dwqkv, 3 * d, Into::Add, Mat::new(&own, d).t(), Mat::new(&dq, d), 1.0);
         rows::add_rows(&mut dbqkv[..d], &dq);
-        product([count, d, d], &mut dy, d, Into::Add, Mat::new(&dq, d), queries.t(), 1.0);
+        input_grad(&mut dy, Into::Add, &dq, &maps.queries);
         for (dy, &row) in dy.chunks_exact(d).zip(&self.reads.rows[reads.clone()]) {
             rows::add(target.row(row), dy);
         }
@@ -214,9 +238,27 @@ impl Reading<'_> {
         1.0 / ((self.d / self.n_heads) as f32).sqrt()
     }
 
-    /// The columns of one head among queries (0), keys (1) or values (2), [D, D/H].
-    fn head<'w>(&self, wqkv: &'w [f32], part: usize, head: usize) -> Mat<'w> {
-        Mat::new(&wqkv[part * self.d + head * self.d / self.n_heads..], 3 * self.d)
+    /// The weights, laid out.
+    fn maps(&self, way: Way) -> Maps {
+        let [wqkv, _, wo, _, _, _, w1, _, w2, ..] = self.params;
+        let (d, d_head, forward) = (self.d, self.d / self.n_heads, way == Way::Forward);
+        // A matrix [D, N] as it is or transposed.
+        let lay_out = |weight: &[f32], stride: usize, n: usize, as_it_is: bool| {
+            let matrix = Mat::new(weight, stride);
+            if as_it_is { Panels::of(matrix, d, n) } else { Panels::of(matrix.t(), n, d) }
+        };
+        let heads = |part: usize, as_it_is: bool| -> Vec<Panels> {
+            let columns = (part * d..(part + 1) * d).step_by(d_head);
+            columns.map(|column| lay_out(&wqkv[column..], 3 * d, d_head, as_it_is)).collect()
+        };
+        Maps {
+            queries: lay_out(wqkv, 3 * d, d, forward),
+            keys: heads(1, !forward),
+            values: heads(2, forward),
+            output: lay_out(wo, d, d, forward),
+            hidden: lay_out(w1, w1.len() / d, w1.len() / d, forward),
+            last: if forward { Panels::new(w2, w2.len() / d) } else { Panels::transposed(w2, w2.len() / d) },
+        }
     }
 
     /// The rows that are read, [R, D].
@@ -277,7 +319,7 @@ impl Target<'_> {
     }
 }
 
-multiversion! {
+kernel! {
     /// Scores, softmax and m: `u` [R, H, D] -> `weights` [pairs, H], `m` [R, H, D] and `mass` [R, H].
     fn mix(
         r: &Reading<'_>,
@@ -291,7 +333,8 @@ multiversion! {
 }
 
 #[inline(always)]
-fn mix_body<const FMA: bool>(
+fn mix_body<S: Simd>(
+    s: S,
     r: &Reading<'_>,
     reads: &Range<usize>,
     x: &[f32],
@@ -313,10 +356,10 @@ fn mix_body<const FMA: bool>(
         for (w, &key) in w.chunks_exact_mut(n_heads).zip(keys) {
             let x = &x[key as usize * d..][..d];
             for (w, u) in w.iter_mut().zip(u.chunks_exact(d)) {
-                *w = sum_by(u, x, |u, x| u * x);
+                *w = s.total(dot(s, u, x));
             }
         }
-        softmax::<FMA>(w, n_heads);
+        softmax(s, w, n_heads);
         for ((w, &key), &pair) in w.chunks_exact_mut(n_heads).zip(keys).zip(r.reads.pairs(read)) {
             let x = &x[key as usize * d..][..d];
             let index = (pair as usize * n_heads) as u32;
@@ -324,13 +367,13 @@ fn mix_body<const FMA: bool>(
                 let kept = *w * if site.is_on() { site.factor(index.wrapping_add(head as u32)) } else { 1.0 };
                 *w = if kept > 0.0 { *w } else { -*w };
                 mass[head] += kept;
-                add_scaled::<FMA>(&mut m[head * d..][..d], kept, x);
+                add_scaled(s, &mut m[head * d..][..d], s.splat(kept), x);
             }
         }
     }
 }
 
-multiversion! {
+kernel! {
     /// The gradient of [`mix`]: `dm` [R, H, D] and `dmass` [R, H] -> `du` [R, H, D], and adds to the rows of the keys.
     fn mix_grad(
         r: &Reading<'_>,
@@ -344,7 +387,8 @@ multiversion! {
 }
 
 #[inline(always)]
-fn mix_grad_body<const FMA: bool>(
+fn mix_grad_body<S: Simd>(
+    s: S,
     r: &Reading<'_>,
     saved: &Saved,
     x: &[f32],
@@ -354,7 +398,7 @@ fn mix_grad_body<const FMA: bool>(
     target: &mut Target<'_>,
 ) {
     let (d, n_heads, site) = (r.d, r.n_heads, r.sites.weights);
-    let keep_scale = if site.is_on() { site.scale } else { 1.0 };
+    let keep_scale = site.kept_scale();
     let (mut rest, mut dscores) = (&saved.weights[..], Vec::new());
     du.fill(0.0);
     for (place, read) in saved.reads.clone().enumerate() {
@@ -368,26 +412,18 @@ fn mix_grad_body<const FMA: bool>(
         for (dw, &key) in dscores.chunks_exact_mut(n_heads).zip(keys) {
             let x = &x[key as usize * d..][..d];
             for ((dw, dm), dmass) in dw.iter_mut().zip(dm.chunks_exact(d)).zip(dmass) {
-                *dw = sum_by(dm, x, |dm, x| dm * x) + dmass;
+                *dw = s.total(dot(s, dm, x)) + dmass;
             }
         }
-        softmax_grad::<FMA>(&mut dscores, w, n_heads, keep_scale, 1.0);
+        softmax_grad(s, &mut dscores, w, n_heads, keep_scale, 1.0);
         for ((ds, w), &key) in dscores.chunks_exact(n_heads).zip(w.chunks_exact(n_heads)).zip(keys) {
             let (x, dx) = (&x[key as usize * d..][..d], target.row(key));
             for head in 0..n_heads {
                 let head_part = head * d..(head + 1) * d;
-                add_scaled::<FMA>(dx, w[head].max(0.0) * keep_scale, &dm[head_part.clone()]);
-                add_scaled::<FMA>(dx, ds[head], &u[head_part.clone()]);
-                add_scaled::<FMA>(&mut du[head_part], ds[head], x);
+                add_scaled(s, dx, s.splat(w[head].max(0.0) * keep_scale), &dm[head_part.clone()]);
+                add_scaled(s, dx, s.splat(ds[head]), &u[head_part.clone()]);
+                add_scaled(s, &mut du[head_part], s.splat(ds[head]), x);
             }
         }
-    }
-}
-
-/// y += w x.
-#[inline(always)]
-fn add_scaled<const FMA: bool>(y: &mut [f32], w: f32, x: &[f32]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y = fma::<FMA>(w, *x, *y);
     }
 }

@@ -5,10 +5,10 @@
 
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice};
 
-use super::attend::Order;
+use super::attention::Order;
 use super::ops::ENCODER;
-use super::panels::{Finish, Panels};
 use super::pool::Buffer;
+use super::products::{Finish, Mat, PLAIN, Panels};
 use super::rows;
 use super::sublayer::{Frame, Sublayer};
 
@@ -48,8 +48,8 @@ impl<'a> Ready<'a> {
         Self {
             d,
             epsilon: frame.epsilon,
-            queries: Panels::of_columns(&attention.params[0], 3 * d, 0, d),
-            keys_values: Panels::of_columns(&attention.params[0], 3 * d, d, 2 * d),
+            queries: Panels::of(Mat::new(&attention.params[0], 3 * d), d, d),
+            keys_values: Panels::of(Mat::new(&attention.params[0][d..], 3 * d), d, 2 * d),
             output: Panels::new(&attention.params[2], d),
             hidden: Panels::new(&feeding.params[0], d),
             last: Panels::new(&feeding.params[2], feeding.params[1].len()),
@@ -60,12 +60,12 @@ impl<'a> Ready<'a> {
 
     /// Shapes: x [rows, D] -> `q` [rows, D].
     pub(crate) fn queries(&self, x: &[f32], q: &mut [f32]) {
-        self.queries.product(x, q, self.d, Finish::Bias(&self.attention.params[1][..self.d]));
+        self.queries.product(x, q, self.d, Finish { bias: &self.attention.params[1][..self.d], ..PLAIN });
     }
 
     /// Shapes: x [rows, D] -> `kv` [rows, 2D], keys and values side by side.
     pub(crate) fn keys_values(&self, x: &[f32], kv: &mut [f32]) {
-        self.keys_values.product(x, kv, 2 * self.d, Finish::Bias(&self.attention.params[1][self.d..]));
+        self.keys_values.product(x, kv, 2 * self.d, Finish { bias: &self.attention.params[1][self.d..], ..PLAIN });
     }
 
     /// What comes after the attention: the mixed values `heads` [rows, D] and the block's input `h` [rows, D] -> its output, in
@@ -73,11 +73,11 @@ impl<'a> Ready<'a> {
     pub(crate) fn finish(&self, heads: &[f32], h: &mut [f32], room: &mut Room) {
         let (rows, hidden_bias) = (h.len() / self.d, &self.feeding.params[1][..]);
         let attended = at_least(&mut room.attended, h.len());
-        self.output.product(heads, attended, self.d, Finish::Plain);
+        self.output.product(heads, attended, self.d, PLAIN);
         self.add_norm(&self.attention, attended, h);
         let hidden = at_least(&mut room.hidden, rows * hidden_bias.len());
-        self.hidden.product(attended, hidden, hidden_bias.len(), Finish::Relu(hidden_bias));
-        self.last.product(hidden, h, self.d, Finish::Plain);
+        self.hidden.product(attended, hidden, hidden_bias.len(), Finish { bias: hidden_bias, relu: true, ..PLAIN });
+        self.last.product(hidden, h, self.d, PLAIN);
         self.add_norm(&self.feeding, h, attended);
     }
 

@@ -6,8 +6,8 @@
 
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
-use super::along::{Along, attend};
-use super::attend::has_lanes;
+use super::attention::along::{Along, attend};
+use super::attention::has_lanes;
 use super::pool::Buffer;
 use super::ready::{Ready, Room, at_least};
 use super::sublayer::{Frame, Own};

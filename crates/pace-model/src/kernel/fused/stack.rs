@@ -6,12 +6,11 @@
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::attend::Scratch;
+use super::attention::{Scratch, lists};
 use super::large::{Large, Step};
 use super::pool::Buffer;
 use super::rows;
-use super::sparse;
-use super::sublayer::{Block, Frame, Kind, Own, Saved, Sublayer};
+use super::sublayer::{Block, Frame, Kind, Own, Saved, Sublayer, Way};
 
 /// Rows of activations that are taken through the stack together.
 const BLOCK_ROWS: usize = 512;
@@ -89,6 +88,7 @@ impl<'a> Stack<'a> {
         first_layer: usize,
         params: &[&'a [f32]],
         batch: usize,
+        way: Way,
     ) -> Self {
         let mut rest = params;
         let mut parts = Vec::new();
@@ -100,11 +100,11 @@ impl<'a> Stack<'a> {
                 rest = others;
             }
         }
-        let sublayers = parts.into_par_iter().map(|(kind, number, own)| Sublayer::new(kind, number, own, &frame));
+        let sublayers = parts.into_par_iter().map(|(kind, number, own)| Sublayer::new(kind, number, own, &frame, way));
         let sublayers: Vec<_> = sublayers.collect();
         let groups = match frame.own {
             Own::Bias(_) => Cut::new(batch, frame.n, frame.d).groups(batch),
-            Own::Lists(lists) => sparse::groups(lists, frame.d),
+            Own::Lists(pairs) => lists::groups(pairs, frame.d),
         };
         Self { frame, sublayers, groups }
     }

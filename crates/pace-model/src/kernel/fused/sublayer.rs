@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use super::attend::{Geometry, Grads, Order, Rows, Scratch};
-use super::linear::{Into, add_weight_grad, input_grad, linear, linear_unbiased};
+use super::attention::lists::{self, Projection, Sparse};
+use super::attention::{Geometry, Grads, Order, Rows, Scratch, has_lanes};
 use super::pool::Buffer;
+use super::products::{Into, Panels, add_weight_grad, input_grad, linear, linear_unbiased};
 use super::rows;
-use super::sparse::{self, Sparse};
 use crate::kernel::dropout::{Dropout, Site};
 use crate::kernel::pairs::Lists;
 use crate::kernel::params::{NormPlacement, site};
@@ -91,12 +91,24 @@ pub(crate) struct Block {
     pub(crate) graphs: usize,
 }
 
+/// Which way a stack is about to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Forward,
+    Backward,
+}
+
 /// One sublayer with its parameters, attention columns in the order of its kernel.
 pub(crate) struct Sublayer<'a> {
     pub(crate) kind: Kind,
     layer: usize,
     pub(crate) order: Order,
     pub(crate) params: Vec<Cow<'a, [f32]>>,
+    /// The weights, which are the parameters with even numbers but the norm's, laid out once for all blocks of rows: as they
+    /// are on the way forward, transposed on the way back.
+    maps: Vec<Panels>,
+    /// In the place of the first of them, along lists on the way forward.
+    projection: Option<Projection>,
 }
 
 /// What forward leaves for backward, per sublayer and block.
@@ -117,13 +129,28 @@ pub(crate) struct Saved {
 
 impl<'a> Sublayer<'a> {
     /// Arranges the columns of the parameters for the attention kernel that will run.
-    pub(crate) fn new(kind: Kind, layer: usize, params: &[&'a [f32]], frame: &Frame<'_>) -> Self {
+    pub(crate) fn new(kind: Kind, layer: usize, params: &[&'a [f32]], frame: &Frame<'_>, way: Way) -> Self {
         let keys = if kind == Kind::CrossAttention { frame.m } else { frame.n };
         let order = match frame.own {
-            Own::Bias(_) => Order::choose(frame.n_heads, frame.n, keys),
+            Own::Bias(_) => Geometry::order(frame.n_heads, frame.n, keys),
+            Own::Lists(_) if has_lanes(frame.n_heads) => Order::Lanes,
             Own::Lists(_) => Order::Heads,
         };
-        Self::in_order(order, kind, layer, params, frame)
+        let mut sublayer = Self::in_order(order, kind, layer, params, frame);
+        let weights = sublayer.params[..params.len() - 2].iter().step_by(2).zip(sublayer.params[1..].iter().step_by(2));
+        if way == Way::Forward && kind == Kind::SelfAttention && frame.lists().is_some() {
+            sublayer.projection = Some(Projection::new(&sublayer.params[0], frame.d));
+        }
+        let lay_out = |(index, (weight, bias)): (usize, (&Cow<'a, [f32]>, &Cow<'a, [f32]>))| {
+            let d_in = weight.len() / bias.len();
+            match way {
+                Way::Forward if index == 0 && sublayer.projection.is_some() => Panels::default(),
+                Way::Forward => Panels::new(weight, d_in),
+                Way::Backward => Panels::transposed(weight, d_in),
+            }
+        };
+        sublayer.maps = weights.enumerate().map(lay_out).collect();
+        sublayer
     }
 
     /// Arranges the columns of the parameters in the given order.
@@ -137,7 +164,7 @@ impl<'a> Sublayer<'a> {
                 });
             }
         }
-        Self { kind, layer, order, params }
+        Self { kind, layer, order, params, maps: Vec::new(), projection: None }
     }
 
     /// Puts the gradients of the parameters back into the usual order of columns.
@@ -209,6 +236,7 @@ impl<'a> Sublayer<'a> {
                 d: frame.d,
                 n_heads: frame.n_heads,
                 site: self.site(frame, site::SELF_WEIGHTS),
+                order: self.order,
             }),
             _ => None,
         }
@@ -227,7 +255,7 @@ impl<'a> Sublayer<'a> {
         let start = block.first * frame.n * d;
         let site = self.output_site(frame);
         let (gamma, beta) = self.norm_params();
-        let (_, bias) = self.output_params();
+        let bias = self.output_bias();
         let mut rstd = Buffer::stale(rows);
         let mut y = Buffer::stale(rows * d);
         match frame.norm {
@@ -296,34 +324,33 @@ impl<'a> Sublayer<'a> {
     ) -> (Buffer, Saved) {
         let rows = block.graphs * frame.n;
         let mut saved = Saved::default();
-        let p = &self.params;
+        let (p, maps) = (&self.params, &self.maps);
         if self.kind == Kind::FeedForward {
-            let mut hidden = linear_unbiased(x, rows, &p[0]);
+            let mut hidden = linear_unbiased(x, rows, &maps[0]);
             let first = block.first * frame.n * p[1].len();
             rows::relu_dropped(&mut hidden, &p[1], self.site(frame, site::HIDDEN), first);
-            let y = linear_unbiased(&hidden, rows, &p[2]);
+            let y = linear_unbiased(&hidden, rows, &maps[1]);
             saved.first = hidden;
             return (y, saved);
         }
         let mut heads = Buffer::stale(rows * frame.d);
-        let weights = if let Some(lists) = self.sparse(frame, block) {
+        let weights = if let Some(sparse) = self.sparse(frame, block) {
             saved.first = Buffer::stale(rows * 3 * frame.d);
-            sparse::project(&lists, x, &p[0], &p[1], &mut saved.first);
-            let mut weights = Buffer::stale(lists.n_weights());
-            sparse::forward(&lists, &saved.first, &mut weights, &mut heads);
+            lists::project(&sparse, x, self.projection(), &p[1], &mut saved.first);
+            let mut weights = Buffer::stale(sparse.n_weights());
+            lists::forward(&sparse, &saved.first, &mut weights, &mut heads);
             weights
         } else {
-            saved.first = linear(x, rows, &p[0], &p[1]);
+            saved.first = linear(x, rows, &maps[0], &p[1]);
             if self.kind == Kind::CrossAttention {
-                saved.second = linear(memory, block.graphs * frame.m, &p[2], &p[3]);
+                saved.second = linear(memory, block.graphs * frame.m, &maps[1], &p[3]);
             }
             let geometry = self.geometry(frame, block);
             let mut weights = Buffer::stale(geometry.n_weights());
             geometry.forward(self.packed(&saved, frame.d), &mut weights, &mut heads, scratch);
             weights
         };
-        let (wo, _) = self.output_params();
-        let y = linear_unbiased(&heads, rows, wo);
+        let y = linear_unbiased(&heads, rows, self.last_map());
         (saved.weights, saved.heads) = (weights, heads);
         (y, saved)
     }
@@ -342,7 +369,7 @@ impl<'a> Sublayer<'a> {
         grads: &mut [Buffer],
         scratch: &mut Scratch,
     ) {
-        let (rows, d, p) = (block.graphs * frame.n, frame.d, &self.params);
+        let (rows, d) = (block.graphs * frame.n, frame.d);
         let cross = self.kind == Kind::CrossAttention;
         let last = grads.len() - 2;
         // The second linear map, common to all kinds.
@@ -350,14 +377,14 @@ impl<'a> Sublayer<'a> {
         add_weight_grad(&mut grads[last], inner, df, rows);
         rows::add_rows(&mut grads[last + 1], df);
         let mut dinner = Buffer::stale(inner.len());
-        input_grad(&mut dinner, Into::Replace, df, &p[last], rows);
+        input_grad(&mut dinner, Into::Replace, df, self.last_map());
         // What is between, giving the gradient of the first linear map's output.
         let dfirst = if self.kind == Kind::FeedForward {
             rows::relu_dropped_grad(&mut dinner, inner, self.site(frame, site::HIDDEN));
             dinner
-        } else if let Some(lists) = self.sparse(frame, block) {
+        } else if let Some(sparse) = self.sparse(frame, block) {
             let mut dfirst = Buffer::stale(saved.first.len());
-            sparse::backward(&lists, &saved.first, &saved.weights, &dinner, &mut dfirst, &mut scratch.slope);
+            lists::backward(&sparse, &saved.first, &saved.weights, &dinner, &mut dfirst, &mut scratch.slope);
             dfirst
         } else {
             let mut dfirst = Buffer::stale(saved.first.len());
@@ -369,13 +396,13 @@ impl<'a> Sublayer<'a> {
                 let memory_rows = block.graphs * frame.m;
                 add_weight_grad(&mut grads[2], memory, &dsecond, memory_rows);
                 rows::add_rows(&mut grads[3], &dsecond);
-                input_grad(dmemory, Into::Add, &dsecond, &p[2], memory_rows);
+                input_grad(dmemory, Into::Add, &dsecond, &self.maps[1]);
             }
             dfirst
         };
         add_weight_grad(&mut grads[0], &saved.input, &dfirst, rows);
         rows::add_rows(&mut grads[1], &dfirst);
-        input_grad(dx, into, &dfirst, &p[0], rows);
+        input_grad(dx, into, &dfirst, self.first_map());
     }
 
     /// The parameters of any sublayer but cross-attention.
@@ -383,10 +410,24 @@ impl<'a> Sublayer<'a> {
         std::array::from_fn(|index| &*self.params[index])
     }
 
-    /// The weight and bias of the last map.
-    fn output_params(&self) -> (&[f32], &[f32]) {
-        let count = self.params.len();
-        (&self.params[count - 4], &self.params[count - 3])
+    /// The first map as it is laid out.
+    pub(super) fn first_map(&self) -> &Panels {
+        &self.maps[0]
+    }
+
+    /// The last map as it is laid out.
+    pub(super) fn last_map(&self) -> &Panels {
+        self.maps.last().expect("every sublayer ends in a map")
+    }
+
+    /// The first map along lists, on the way forward.
+    pub(super) fn projection(&self) -> &Projection {
+        self.projection.as_ref().expect("laid out on the way forward")
+    }
+
+    /// The bias of the last map.
+    fn output_bias(&self) -> &[f32] {
+        &self.params[self.params.len() - 3]
     }
 
     /// Queries, keys and values inside the packed projections.

@@ -1,7 +1,9 @@
 //! Attention of some rows along their lists of keys, for inference: nothing is kept, and the heads are lanes.
 
-use super::lanes;
-use super::simd::multiversion;
+use super::gather::{Gather, Terms};
+use super::order::{ByLane, Heads};
+use super::softmax::exponentials;
+use crate::kernel::fused::simd::{Simd, kernel, map};
 
 /// Who attends to whom.
 pub(crate) struct Along<'a> {
@@ -26,7 +28,7 @@ impl Along<'_> {
     }
 }
 
-multiversion! {
+kernel! {
     /// Queries [rows that ask, D], keys and values side by side [rows since the origin, 2D] -> `out` [rows, D].
     ///
     /// A row with a single key gives it all of its attention and needs no query; one without any gives zeros. `weights` is
@@ -35,21 +37,21 @@ multiversion! {
 }
 
 #[inline(always)]
-fn attend_body<const FMA: bool>(a: &Along<'_>, q: &[f32], kv: &[f32], weights: &mut Vec<f32>, out: &mut [f32]) {
-    // With the sizes known, a head stays in registers.
+fn attend_body<S: Simd>(s: S, a: &Along<'_>, q: &[f32], kv: &[f32], weights: &mut Vec<f32>, out: &mut [f32]) {
+    // With the sizes known, a row stays in registers.
     match (a.n_heads, a.d) {
-        (8, 64) => attend_of::<8, 16, 4, FMA>(a, 64, q, kv, weights, out),
-        (8, 256) => attend_of::<8, 16, 4, FMA>(a, 256, q, kv, weights, out),
-        (8, d) if d.is_multiple_of(64) => attend_of::<8, 16, 4, FMA>(a, d, q, kv, weights, out),
-        (8, d) => attend_of::<8, 8, 1, FMA>(a, d, q, kv, weights, out),
-        (4, d) => attend_of::<4, 4, 1, FMA>(a, d, q, kv, weights, out),
-        (16, d) => attend_of::<16, 16, 1, FMA>(a, d, q, kv, weights, out),
+        (8, 64) => attend_of::<S, 8>(s, a, 64, q, kv, weights, out),
+        (8, 256) => attend_of::<S, 8>(s, a, 256, q, kv, weights, out),
+        (8, d) => attend_of::<S, 8>(s, a, d, q, kv, weights, out),
+        (4, d) => attend_of::<S, 4>(s, a, d, q, kv, weights, out),
+        (16, d) => attend_of::<S, 16>(s, a, d, q, kv, weights, out),
         (n_heads, _) => unreachable!("{n_heads} heads have no lane kernel"),
     }
 }
 
 #[inline(always)]
-fn attend_of<const H: usize, const W: usize, const G: usize, const FMA: bool>(
+fn attend_of<S: Simd, const H: usize>(
+    s: S,
     a: &Along<'_>,
     d: usize,
     q: &[f32],
@@ -57,19 +59,24 @@ fn attend_of<const H: usize, const W: usize, const G: usize, const FMA: bool>(
     weights: &mut Vec<f32>,
     out: &mut [f32],
 ) {
+    let scale = 1.0 / ((d / H) as f32).sqrt();
     let longest = a.rows.iter().map(|&row| a.of(row).len()).max().unwrap_or(0);
     weights.resize(weights.len().max(longest * H), 0.0);
-    let (weights, _) = weights.as_chunks_mut::<H>();
     let mut queries = q.chunks_exact(d);
     for (&row, out) in a.rows.iter().zip(out.chunks_exact_mut(d)) {
         let list = a.of(row);
         let query = if list.len() > 1 || a.all_ask { queries.next() } else { None };
+        // Keys (0) or values (1) of a row.
+        let part = |part: usize| Gather { places: list, data: &kv[part * d..], stride: 2 * d, origin: a.origin };
         match list {
             [] => out.fill(0.0),
-            [key] => out.copy_from_slice(&kv[(2 * (*key as usize - a.origin) + 1) * d..][..d]),
+            [_] => out.copy_from_slice(part(1).row(0, d)),
             list => {
-                let q = query.expect("rows with several keys ask");
-                lanes::along::<H, W, G, FMA>(q, list, a.origin, d, kv, out, &mut weights[..list.len()]);
+                let (q, w) = (query.expect("rows with several keys ask"), &mut weights[..list.len() * H]);
+                ByLane::<H>.scores(s, w, q, part(0), scale);
+                let inverse = exponentials::<S, H>(s, w);
+                ByLane::<H>.mix::<_, false>(s, out, Terms { rows: part(1), weights: w, first: 0 }, 1.0);
+                map!(s, out, [], |_, mixed, []| s.mul(mixed, inverse));
             }
         }
     }

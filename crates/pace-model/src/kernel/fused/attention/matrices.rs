@@ -3,9 +3,10 @@
 //! Columns keep their usual order (head, position in head). Weights are [graphs, H, N, M], negated where dropout drops them.
 //! Large graphs do not keep them: backward passes no weights and they are computed again from queries and keys.
 
-use super::attend::{Geometry, Grads, Rows};
-use super::linear::{Into, Mat, product};
-use super::simd::{exp, multiversion, sum_by};
+use super::geometry::{Geometry, Grads, Rows};
+use super::softmax::passed;
+use crate::kernel::fused::products::{Into, Mat, product};
+use crate::kernel::fused::simd::{LANES, Simd, get, kernel, map, sum};
 use crate::kernel::{MASKED, PENALISED};
 
 /// Buffers of one thread.
@@ -106,72 +107,69 @@ fn softmax_scores(g: &Geometry<'_>, graph: usize, h: usize, [q, keys]: [Rows<'_>
     softmax(w, g, graph, h);
 }
 
-multiversion! {
+kernel! {
     /// Softmax of each row of scores [N, M] in place, masked, and negated where dropout drops.
     fn softmax(w: &mut [f32], g: &Geometry<'_>, graph: usize, h: usize) = softmax_body
 }
 
 #[inline(always)]
-fn softmax_body<const FMA: bool>(w: &mut [f32], g: &Geometry<'_>, graph: usize, h: usize) {
+fn softmax_body<S: Simd>(s: S, w: &mut [f32], g: &Geometry<'_>, graph: usize, h: usize) {
+    let lowest = s.splat(f32::NEG_INFINITY);
     for (i, w) in w.chunks_exact_mut(g.m).enumerate() {
         if let Some(bias) = g.bias_row(graph, i) {
-            for (w, &bias) in w.iter_mut().zip(bias) {
-                let penalty = if bias > MASKED { bias } else { f32::NEG_INFINITY };
-                *w = if bias > PENALISED { *w + bias } else { penalty };
-            }
+            map!(s, w, [bias], |_, w, [bias]| {
+                let penalty = s.select(s.gt(bias, s.splat(MASKED)), bias, lowest);
+                s.select(s.gt(bias, s.splat(PENALISED)), s.add(w, bias), penalty)
+            });
         }
-        let mut top = f32::NEG_INFINITY;
-        for &w in w.iter() {
-            top = if w > top { w } else { top };
+        let mut top = lowest;
+        for vector in 0..g.m.div_ceil(LANES) {
+            // Behind the end of a row there are zeros, which are no scores.
+            let score = s.select(s.lanes(0, g.m - vector * LANES), get(s, w, vector), lowest);
+            top = s.max(score, top);
         }
-        if top == f32::NEG_INFINITY {
+        let top = s.max_across::<1>(top);
+        if s.first(top) == f32::NEG_INFINITY {
             w.fill(0.0);
             continue;
         }
-        for w in w.iter_mut() {
-            *w = exp::<FMA>(*w - top);
-        }
-        let inverse = 1.0 / sum_by(w, w, |w, _| w);
+        map!(s, w, [], |_, w, []| s.exp(s.sub(w, top)));
+        let inverse = s.splat(1.0 / sum!(s, [w], |[w]| w));
         if g.site.is_on() {
-            let index = g.weight_index(graph, i, 0).wrapping_add(h as u32);
-            for (j, w) in w.iter_mut().enumerate() {
-                let keep = g.site.keep(index.wrapping_add((j * g.n_heads) as u32));
-                *w *= if keep { inverse } else { -inverse };
-            }
+            let (first, step) = (g.weight_index(graph, i, 0).wrapping_add(h as u32), g.n_heads as u32);
+            map!(s, w, [], |at, w, []| {
+                let index = s.count(first.wrapping_add(at as u32 * step), step, LANES as u32);
+                let w = s.mul(w, inverse);
+                s.select(g.site.keep_lanes(s, index), w, s.sub(s.zero(), w))
+            });
         } else {
-            for w in w.iter_mut() {
-                *w *= inverse;
-            }
+            map!(s, w, [], |_, w, []| s.mul(w, inverse));
         }
     }
 }
 
-multiversion! {
+kernel! {
     /// The weights that dropout kept, scaled; 0 for the others.
     fn keep(kept: &mut [f32], w: &[f32], scale: f32) = keep_body
 }
 
 #[inline(always)]
-fn keep_body<const FMA: bool>(kept: &mut [f32], w: &[f32], scale: f32) {
-    for (kept, &w) in kept.iter_mut().zip(w) {
-        *kept = if w > 0.0 { w * scale } else { 0.0 };
-    }
+fn keep_body<S: Simd>(s: S, kept: &mut [f32], w: &[f32], scale: f32) {
+    let scale = s.splat(scale);
+    map!(s, kept, [w], |_, _, [w]| passed(s, w, w, scale));
 }
 
-multiversion! {
+kernel! {
     /// The gradient of the scores (before their scale) from that of the kept weights, in place: dw becomes w (dw - sum w dw).
     fn softmax_grad(dw: &mut [f32], w: &[f32], scale: f32, m: usize) = softmax_grad_body
 }
 
 #[inline(always)]
-fn softmax_grad_body<const FMA: bool>(dw: &mut [f32], w: &[f32], scale: f32, m: usize) {
+fn softmax_grad_body<S: Simd>(s: S, dw: &mut [f32], w: &[f32], scale: f32, m: usize) {
+    let scale = s.splat(scale);
     for (dw, w) in dw.chunks_exact_mut(m).zip(w.chunks_exact(m)) {
-        for (dw, &w) in dw.iter_mut().zip(w) {
-            *dw = if w > 0.0 { *dw * scale } else { 0.0 };
-        }
-        let mean = sum_by(w, dw, |w, dw| w * dw);
-        for (dw, &w) in dw.iter_mut().zip(w) {
-            *dw = w.abs() * (*dw - mean);
-        }
+        map!(s, dw, [w], |_, dw, [w]| passed(s, dw, w, scale));
+        let mean = s.splat(sum!(s, [w, dw], |[w, dw]| s.mul(w, dw)));
+        map!(s, dw, [w], |_, dw, [w]| s.mul(s.abs(w), s.sub(dw, mean)));
     }
 }

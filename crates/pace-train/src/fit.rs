@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
+use burn::optim::ModuleOptimizer;
 use burn::tensor::Device;
+use pace_model::device::is_flex;
 use pace_model::objective::Objective;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -15,6 +17,7 @@ use crate::gradient::{StepLoss, gradients, mix, scale};
 use crate::optimiser::OptimiserConfig;
 use crate::schedule::Schedule;
 use crate::source::Source;
+use crate::team::together;
 
 /// What the gradient is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,10 +197,18 @@ where
             lr = rate(&state, state.step);
             // A stream apart from the shuffling's.
             let seed = mix(!config.seed, state.step as u64);
-            let (loss, grads) = gradients(&model, source, rows, seed, devices);
-            let factor = if config.reduction == Reduction::Mean { 1.0 / loss.count as f64 } else { 1.0 };
-            let grads = scale(&model, grads, factor, config.clip);
-            model = optimiser.step(lr, model, grads);
+            let step = |model: M, optimiser: &mut ModuleOptimizer| {
+                let (loss, grads) = gradients(&model, source, rows, seed, devices);
+                let factor = if config.reduction == Reduction::Mean { 1.0 / loss.count as f64 } else { 1.0 };
+                let grads = scale(&model, grads, factor, config.clip);
+                (optimiser.step(lr, model, grads), loss)
+            };
+            let (next, loss) = match devices {
+                [device] if is_flex(device) => together(|| step(model, &mut optimiser)),
+                // Other devices tie their queues to threads, and several have a thread each.
+                _ => step(model, &mut optimiser),
+            };
+            model = next;
             pending.push(loss);
             state.step += 1;
             state.graphs += rows.len();

@@ -40,6 +40,7 @@ mod optimiser;
 pub mod record;
 mod schedule;
 mod source;
+mod team;
 
 pub use adam::Adam;
 pub use checkpoint::Checkpoint;
@@ -48,3 +49,4 @@ pub use fit::{Epoch, Event, FitConfig, Fitted, Reduction, fit};
 pub use optimiser::OptimiserConfig;
 pub use schedule::{Schedule, ScheduleState};
 pub use source::{Pairs, Source};
+pub use team::together;

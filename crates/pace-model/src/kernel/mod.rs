@@ -44,6 +44,10 @@ mod shared;
 
 use burn::tensor::Tensor;
 
+#[cfg(feature = "flex")]
+#[doc(hidden)]
+pub use fused::products::bench;
+
 pub use adam::{AdamStep, adam};
 pub use dropout::Dropout;
 pub use embedding::{EmbeddingParams, node_embedding};

@@ -36,6 +36,7 @@ proptest! {
             (fused, fused_moments) = adam(&step, fused, g.clone(), fused_moments);
             (stock, stock_moments) = plain::adam(&step, stock, g, stock_moments);
         }
+        crate::kernel_level::record(&fused.clone().into_data().try_to_vec::<f32>().unwrap());
         prop_assert!(largest(fused.clone() - stock) < 1e-5);
         for (fused, stock) in fused_moments.into_iter().zip(stock_moments) {
             prop_assert!(largest(fused - stock) < 1e-6);

@@ -248,6 +248,7 @@ impl Outcome {
 
     /// Every entry equal to 1e-4 of its largest value.
     pub fn assert_close(&self, expected: &Self) {
+        crate::kernel_level::record(self.0.iter().flat_map(|(_, values)| values));
         assert_eq!(self.0.len(), expected.0.len());
         for ((name, got), (_, want)) in self.0.iter().zip(&expected.0) {
             assert_eq!(got.len(), want.len(), "{name}");

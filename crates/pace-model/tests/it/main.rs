@@ -18,6 +18,8 @@ mod kernel_edge;
 #[cfg(feature = "flex")]
 mod kernel_embedding;
 #[cfg(feature = "flex")]
+mod kernel_level;
+#[cfg(feature = "flex")]
 mod kernel_read;
 #[cfg(feature = "flex")]
 mod kernel_shared;

@@ -94,7 +94,7 @@ fn sample(sampler: &dyn Sampler, count: usize) -> Vec<Dag> {
 
 /// Where batches come from: a table, or the graphs anew.
 trait Source {
-    type Batch: GraphBatch;
+    type Batch: GraphBatch + Sync;
     fn len(&self) -> usize;
     fn batch(&self, rows: &[usize], device: &Device) -> Self::Batch;
     fn train(batch: Self::Batch, seed: u64) -> Self::Batch;

@@ -2,7 +2,7 @@
 
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use pace_model::objective::Objective;
-use pace_train::OptimiserConfig;
+use pace_train::{OptimiserConfig, together};
 
 const LR: f64 = 1e-4;
 
@@ -25,9 +25,12 @@ impl<M> Trainer<M> {
     pub fn step<B>(&mut self, batch: &B)
     where
         M: Objective<B>,
+        B: Sync,
     {
-        let model = self.model.take().expect("put back after every step");
-        let grads = GradientsParams::from_grads(model.loss(batch).total.backward(), &model);
-        self.model = Some(self.optimiser.step(LR, model, grads));
+        let (model, optimiser) = (self.model.take().expect("put back after every step"), &mut self.optimiser);
+        self.model = Some(together(|| {
+            let grads = GradientsParams::from_grads(model.loss(batch).total.backward(), &model);
+            optimiser.step(LR, model, grads)
+        }));
     }
 }

@@ -22,7 +22,7 @@ pub(super) mod likelihood;
 pub(super) mod ops;
 pub(super) mod parts;
 mod pool;
-mod products;
+pub(super) mod products;
 mod reading;
 pub(super) mod reads;
 mod ready;

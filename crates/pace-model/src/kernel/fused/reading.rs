@@ -333,6 +333,7 @@ kernel! {
 }
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn mix_body<S: Simd>(
     s: S,
     r: &Reading<'_>,
@@ -387,6 +388,7 @@ kernel! {
 }
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn mix_grad_body<S: Simd>(
     s: S,
     r: &Reading<'_>,

@@ -137,19 +137,18 @@ impl<'a> Sublayer<'a> {
             Own::Lists(_) => Order::Heads,
         };
         let mut sublayer = Self::in_order(order, kind, layer, params, frame);
-        let weights = sublayer.params[..params.len() - 2].iter().step_by(2).zip(sublayer.params[1..].iter().step_by(2));
         if way == Way::Forward && kind == Kind::SelfAttention && frame.lists().is_some() {
             sublayer.projection = Some(Projection::new(&sublayer.params[0], frame.d));
         }
-        let lay_out = |(index, (weight, bias)): (usize, (&Cow<'a, [f32]>, &Cow<'a, [f32]>))| {
+        for index in (0..params.len() - 2).step_by(2) {
+            let (weight, bias) = (&sublayer.params[index], &sublayer.params[index + 1]);
             let d_in = weight.len() / bias.len();
-            match way {
+            sublayer.maps.push(match way {
                 Way::Forward if index == 0 && sublayer.projection.is_some() => Panels::default(),
                 Way::Forward => Panels::new(weight, d_in),
                 Way::Backward => Panels::transposed(weight, d_in),
-            }
-        };
-        sublayer.maps = weights.enumerate().map(lay_out).collect();
+            });
+        }
         sublayer
     }
 

@@ -221,21 +221,21 @@ impl Pairs<'_> {
         for (&j, (ds, kept)) in self.allowed.iter().zip(pairs) {
             let (row, ds, kept) = (self.graph_row + j as usize, s.repeat::<H>(ds), s.repeat::<H>(kept));
             let key = self.keys.row(row, d);
-            for v in 0..G {
-                dq[v] = s.fma(ds, get(s, key, first + v), dq[v]);
+            for (v, dq) in dq.iter_mut().enumerate() {
+                *dq = s.fma(ds, get(s, key, first + v), *dq);
             }
             let dk = &mut grads.keys(row, 0).0[..d];
-            for v in 0..G {
-                put(s, s.fma(ds, qs[v], get(s, dk, first + v)), dk, first + v);
+            for (v, q) in qs.iter().enumerate() {
+                put(s, s.fma(ds, *q, get(s, dk, first + v)), dk, first + v);
             }
             let dv = &mut grads.values(row, 0).0[..d];
-            for v in 0..G {
-                put(s, s.fma(kept, douts[v], get(s, dv, first + v)), dv, first + v);
+            for (v, dout) in douts.iter().enumerate() {
+                put(s, s.fma(kept, *dout, get(s, dv, first + v)), dv, first + v);
             }
         }
         let out = &mut grads.queries(self.r, 0).0[..d];
-        for v in 0..G {
-            put(s, dq[v], out, first + v);
+        for (v, dq) in dq.into_iter().enumerate() {
+            put(s, dq, out, first + v);
         }
     }
 }

@@ -132,12 +132,12 @@ fn mix_vectors<S: Simd, P: Place, const H: usize, const G: usize, const KEPT: bo
         let (w, row) = (terms.weight::<H>(index), terms.rows.row(index, d));
         let w = s.repeat::<H>(w);
         let w = if KEPT { passed(s, w, w, keep_scale) } else { w };
-        for g in 0..G {
-            sums[g] = s.fma(w, get(s, row, first + g), sums[g]);
+        for (g, sum) in sums.iter_mut().enumerate() {
+            *sum = s.fma(w, get(s, row, first + g), *sum);
         }
     }
-    for g in 0..G {
-        put(s, sums[g], out, first + g);
+    for (g, sum) in sums.into_iter().enumerate() {
+        put(s, sum, out, first + g);
     }
 }
 

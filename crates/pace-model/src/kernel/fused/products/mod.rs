@@ -2,6 +2,7 @@
 //!
 //! Weights are laid out as [`Panels`] once per step; [`product`] takes any two matrices and lays the right one out if it must.
 
+pub mod bench;
 mod panels;
 mod tile;
 

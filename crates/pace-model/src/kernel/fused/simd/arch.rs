@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use super::Portable;
+use super::{Portable, Simd};
 
 /// What this CPU can do, and so which version of a kernel runs.
 #[derive(Clone, Copy, Debug)]
@@ -28,33 +28,27 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The name that `PACE_SIMD` knows it by.
-    pub(crate) fn name(self) -> &'static str {
+    /// The name that `PACE_SIMD` knows it by, and [`Simd::TILE_VECTORS`].
+    fn facts(self) -> (&'static str, usize) {
         match self {
-            Self::Portable(_) => "portable",
-            Self::Unfused(_) => "unfused",
+            Self::Portable(_) => ("portable", Portable::<true>::TILE_VECTORS),
+            Self::Unfused(_) => ("unfused", Portable::<false>::TILE_VECTORS),
             #[cfg(target_arch = "x86_64")]
-            Self::V3(_) => "v3",
+            Self::V3(_) => ("v3", Avx2::TILE_VECTORS),
             #[cfg(target_arch = "x86_64")]
-            Self::V4(_) => "v4",
+            Self::V4(_) => ("v4", Avx512::TILE_VECTORS),
             #[cfg(target_arch = "aarch64")]
-            Self::Neon(_) => "neon",
+            Self::Neon(_) => ("neon", Neon::TILE_VECTORS),
         }
     }
 
-    /// [`Simd::TILE_VECTORS`](super::Simd::TILE_VECTORS) of the level.
+    fn name(self) -> &'static str {
+        self.facts().0
+    }
+
+    /// [`Simd::TILE_VECTORS`] of the level.
     pub(crate) fn tile_vectors(self) -> usize {
-        use super::Simd;
-        match self {
-            Self::Portable(_) => Portable::<true>::TILE_VECTORS,
-            Self::Unfused(_) => Portable::<false>::TILE_VECTORS,
-            #[cfg(target_arch = "x86_64")]
-            Self::V3(_) => Avx2::TILE_VECTORS,
-            #[cfg(target_arch = "x86_64")]
-            Self::V4(_) => Avx512::TILE_VECTORS,
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(_) => Neon::TILE_VECTORS,
-        }
+        self.facts().1
     }
 }
 

@@ -197,7 +197,7 @@ fn fma(a: f32, b: f32, c: f32) -> f32 {
     // The neighbour on the side of the error, if the sum is not odd already.
     let away = (sum < 0.0) != (error < 0.0);
     let even = (sum.to_bits() & 1) ^ 1;
-    let inexact = u64::from(error < 0.0 || error > 0.0);
+    let inexact = u64::from(error.abs() > 0.0);
     let step = (even & inexact) as i64;
     f64::from_bits(sum.to_bits().wrapping_add_signed(if away { -step } else { step })) as f32
 }

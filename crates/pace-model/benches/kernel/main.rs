@@ -4,6 +4,8 @@
 //! shared), its processor time, graphs per second, and the speed-ups by wall clock and by processor time. `RAYON_NUM_THREADS` sets the threads. A first argument keeps the operations
 //! whose name:batch contains it; a second one, any, leaves the twins out, for a profiler.
 
+mod products;
+
 use std::time::{Duration, Instant};
 
 use burn::tensor::{DType, Device, Distribution, Int, Tensor, TensorData};
@@ -26,6 +28,7 @@ const SHAPES: [[usize; 5]; 4] = [[32, 9, 64, 8, 64], [256, 9, 64, 8, 64], [1024,
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| !arg.starts_with('-'));
     let (only, fused_only) = (args.next(), args.next().is_some());
+    products::run(only.as_deref());
     for shape in SHAPES {
         for (name, measure) in measures(shape) {
             if only.as_ref().is_some_and(|only| !format!("{name}:{}", shape[0]).contains(only.as_str())) {

@@ -55,7 +55,7 @@ fn per_variable() -> VaeConfig {
 /// Our model; training that fits a quarter of an hour on two cores.
 fn best() -> VaePlan {
     VaePlan {
-        model: per_variable(),
+        model: per_variable().any(),
         fit: FitConfig {
             epochs: 4,
             batch_size: 64,
@@ -80,13 +80,13 @@ fn best() -> VaePlan {
 
 /// The paper's model, trained the same way.
 fn paper() -> VaePlan {
-    VaePlan { model: VaeConfig::paper(), ..best() }
+    VaePlan { model: VaeConfig::paper().any(), ..best() }
 }
 
 /// The authors' model and training, at their 50 epochs.
 fn as_published() -> VaePlan {
     let fit = FitConfig { epochs: 50, ..FitConfig::vae() };
-    VaePlan { model: VaeConfig::as_published(Task::Bn), fit, encoder_seeds: 1, ..paper() }
+    VaePlan { model: VaeConfig::as_published(Task::Bn).any(), fit, encoder_seeds: 1, ..paper() }
 }
 
 fn plan(preset: Preset) -> VaePlan {

@@ -34,7 +34,7 @@ struct Args {
 /// The paper's model with a latent space node by node; training that fits a quarter of an hour on two cores.
 fn best() -> VaePlan {
     VaePlan {
-        model: VaeConfig::per_node(),
+        model: VaeConfig::per_node().any(),
         fit: FitConfig {
             // Longer training reconstructs better but decodes a vector to fewer different graphs.
             epochs: 25,
@@ -65,12 +65,12 @@ fn bo() -> BoPlan {
 
 /// The paper's model, trained the same way.
 fn paper() -> VaePlan {
-    VaePlan { model: VaeConfig::paper(), ..best() }
+    VaePlan { model: VaeConfig::paper().any(), ..best() }
 }
 
 /// The authors' model and training, at their 100 epochs.
 fn as_published() -> VaePlan {
-    VaePlan { model: VaeConfig::as_published(Task::Na), fit: FitConfig::vae(), encoder_seeds: 1, ..paper() }
+    VaePlan { model: VaeConfig::as_published(Task::Na).any(), fit: FitConfig::vae(), encoder_seeds: 1, ..paper() }
 }
 
 fn plan(preset: Preset) -> VaePlan {

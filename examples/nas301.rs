@@ -57,7 +57,7 @@ struct Plan {
     search: SearchPlan,
 }
 
-fn plan(args: &Args) -> Plan {
+fn plan(args: &Args) -> Result<Plan> {
     let fit = FitConfig {
         epochs: 6,
         batch_size: 256,
@@ -66,8 +66,8 @@ fn plan(args: &Args) -> Plan {
         ..FitConfig::mlm()
     };
     let mlm = match args.mlm.preset {
-        Preset::Best | Preset::Paper => MlmPlan { model: MlmConfig::paper(), fit },
-        Preset::AsPublished => MlmPlan { model: MlmConfig::as_published(Task::Nas301), fit: FitConfig::mlm() },
+        Preset::Best | Preset::Paper => MlmPlan { model: MlmConfig::paper().any(), fit },
+        Preset::AsPublished => MlmPlan { model: MlmConfig::as_published(Task::Nas301).any(), fit: FitConfig::mlm() },
     };
     // Of 100,000 cells of the DARTS space hardly any are one edit apart.
     let dngo = DngoPlan { epochs: 200, reach: ReachArg::Space };
@@ -80,9 +80,9 @@ fn plan(args: &Args) -> Plan {
         (plan.search.budget, plan.search.seeds) = (36, 2);
     }
     plan.n_cells = args.cells.unwrap_or(plan.n_cells);
-    plan.mlm = plan.mlm.with_args(&args.mlm, args.run.seed);
+    plan.mlm = plan.mlm.with_args(&args.mlm, args.run.seed)?;
     plan.search = plan.search.with_args(&args.mlm);
-    plan
+    Ok(plan)
 }
 
 /// Who says how good a cell is, with what spread of noise, and what that is in plain words.
@@ -95,7 +95,7 @@ struct Judge {
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let plan = plan(&args);
+    let plan = plan(&args)?;
     let threads = args.run.init_threads()?;
     let judge = judge(&args.run)?;
     println!("{}", judge.note);

@@ -34,7 +34,7 @@ struct Args {
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let plan = plan(&args.run, &args.mlm);
+    let plan = plan(&args.run, &args.mlm)?;
     let threads = args.run.init_threads()?;
     let data = DataDir::resolve(args.run.data.as_deref());
     let encoder = &args.mlm.encoder;

@@ -1,5 +1,6 @@
 //! How much work each stage does.
 
+use anyhow::Result;
 use pace_examples::{DngoPlan, MlmArgs, MlmPlan, Preset, ReachArg, RunArgs, SearchPlan, dngo_methods};
 use pace_model::encoder::Task;
 use pace_model::objective::MlmConfig;
@@ -39,15 +40,18 @@ fn best() -> MlmPlan {
         schedule: Schedule::WarmupLinear { warmup: 200 },
         ..FitConfig::mlm()
     };
-    MlmPlan { model: MlmConfig::paper(), fit }
+    MlmPlan { model: MlmConfig::paper().any(), fit }
 }
 
 /// The plan that the options ask for.
-pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Plan {
+///
+/// # Errors
+/// If a choice does not go with the encoder.
+pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Result<Plan> {
     let model = match mlm.preset {
         Preset::Best => best(),
-        Preset::Paper => MlmPlan { model: MlmConfig::paper(), ..best() },
-        Preset::AsPublished => MlmPlan { model: MlmConfig::as_published(Task::Nas101), fit: FitConfig::mlm() },
+        Preset::Paper => MlmPlan { model: MlmConfig::paper().any(), ..best() },
+        Preset::AsPublished => MlmPlan { model: MlmConfig::as_published(Task::Nas101).any(), fit: FitConfig::mlm() },
     };
     let mut plan = Plan {
         renumber_every: 1,
@@ -61,7 +65,7 @@ pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Plan {
         plan.mlm.fit.epochs = 1;
         (plan.search.budget, plan.search.seeds) = (36, 2);
     }
-    plan.mlm = plan.mlm.with_args(mlm, run.seed);
+    plan.mlm = plan.mlm.with_args(mlm, run.seed)?;
     plan.search = plan.search.with_args(mlm);
-    plan
+    Ok(plan)
 }

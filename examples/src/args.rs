@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use pace_model::Attention;
-use pace_model::encoder::PaceConfig;
+use pace_model::encoder::EncoderConfig;
 use pace_model::layers::PositionConfig;
 use pace_train::FitConfig;
 
@@ -98,21 +98,37 @@ impl TrainArgs {
         fit.optimiser.lr = self.lr.unwrap_or(fit.optimiser.lr);
     }
 
-    /// Applies it to an encoder.
-    pub fn ablate(&self, encoder: &mut PaceConfig) {
+    /// Applies the ablations to an encoder.
+    ///
+    /// # Errors
+    /// If one was asked for and the encoder is another than PACE.
+    pub fn ablate(&self, encoder: &mut EncoderConfig) -> Result<()> {
+        if !self.no_mask && !self.no_dag2seq {
+            return Ok(());
+        }
+        let name = encoder.name();
+        let Some(pace) = encoder.as_pace_mut() else {
+            bail!("--no-mask and --no-dag2seq are ablations of pace; leave them out with --encoder {name}");
+        };
         if self.no_mask {
-            encoder.attention = Attention::Open;
+            pace.attention = Attention::Open;
         }
         if self.no_dag2seq {
             // The index alone: what is left when the GNN over the edges is taken out.
-            encoder.embedding.position = PositionConfig::Index;
+            pace.embedding.position = PositionConfig::Index;
         }
+        Ok(())
     }
 
     /// How often the training is saved.
     pub fn save_every(&self) -> Duration {
         Duration::from_secs_f64(self.save_every.max(0.0))
     }
+}
+
+/// What `--encoder` takes: the encoders of pace-model, and what the program adds.
+fn encoder_names(more: &[&'static str]) -> clap::builder::PossibleValuesParser {
+    EncoderConfig::NAMES.iter().chain(more).copied().collect::<Vec<_>>().into()
 }
 
 /// The vector of a graph.
@@ -146,7 +162,7 @@ pub enum ReachArg {
 #[derive(Clone, Debug, clap::Args)]
 pub struct MlmArgs {
     /// The encoder; `untrained` is PACE as initialised
-    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = ["pace", "untrained"])]
+    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_names(&["untrained"]))]
     pub encoder: String,
     /// Which model
     #[arg(long, value_enum, default_value = "best")]
@@ -185,7 +201,7 @@ pub struct MlmArgs {
 #[derive(Clone, Debug, clap::Args)]
 pub struct VaeArgs {
     /// The encoder
-    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = ["pace"])]
+    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_names(&[]))]
     pub encoder: String,
     /// Encoders to train, each from a seed of its own
     #[arg(long, value_name = "N")]

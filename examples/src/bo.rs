@@ -7,8 +7,8 @@ use burn::tensor::Device;
 use faer::{Mat, MatRef};
 use pace_graph::enumerate::Mutate;
 use pace_graph::{Dag, DagSpec};
-use pace_model::decoder::{DecodeOptions, Mode, PaceDecoder};
-use pace_model::encoder::Pace;
+use pace_model::decoder::{DecodeOptions, Decoder, Mode};
+use pace_model::encoder::Encoder;
 use pace_model::objective::Vae;
 use pace_model::{DagTable, Layout};
 use pace_search::acquisition::{AcquisitionConfig, LogExpectedImprovement};
@@ -91,7 +91,7 @@ pub struct BoOutcome {
 #[derive(Clone, Copy)]
 pub struct BoModel<'a> {
     /// The model.
-    pub vae: &'a Vae<Pace, PaceDecoder>,
+    pub vae: &'a Vae<Encoder, Decoder>,
     /// Where it computes.
     pub device: &'a Device,
     /// Rules of the graphs.

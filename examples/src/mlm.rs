@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use burn::module::Module;
 use pace_graph::{Dag, DagSpec};
-use pace_model::encoder::Pace;
+use pace_model::encoder::{Encoder, EncoderConfig, EncoderSettings, Purpose};
 use pace_model::layers::Readout;
-use pace_model::objective::{Mlm, MlmConfig};
+use pace_model::objective::{AnyMlmConfig, Mlm};
 use pace_model::store::Saved;
 use pace_model::{DagBatch, DagTable};
 use pace_train::embed::{MatrixFile, SHARD_GRAPHS, embed_all};
@@ -28,26 +28,34 @@ const UNTRAINED: &str = "untrained";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MlmPlan {
     /// The model.
-    pub model: MlmConfig,
+    pub model: AnyMlmConfig,
     /// Its training; no epochs leave it untrained.
     pub fit: FitConfig,
 }
 
 impl MlmPlan {
     /// Applies what the user chose.
-    pub fn with_args(mut self, args: &MlmArgs, seed: u64) -> MlmPlan {
-        args.train.ablate(&mut self.model.encoder);
+    ///
+    /// # Errors
+    /// If a choice does not go with the encoder.
+    pub fn with_args(mut self, args: &MlmArgs, seed: u64) -> Result<MlmPlan> {
         if args.encoder == UNTRAINED {
             self.fit.epochs = 0;
+        } else if args.encoder != self.model.encoder.name() {
+            self.model.encoder = EncoderConfig::named(&args.encoder, Purpose::Mlm)
+                .with_context(|| format!("no encoder is called {}", args.encoder))?;
         }
-        match args.readout {
-            Some(ReadoutArg::Output) => self.model.encoder.readout = Readout::Output,
-            Some(ReadoutArg::Mean) => self.model.encoder.readout = Readout::Mean,
-            None => {}
+        args.train.ablate(&mut self.model.encoder)?;
+        if let Some(readout) = args.readout {
+            let pace = self.model.encoder.as_pace_mut();
+            pace.context("--readout is a choice of pace; leave it out with other encoders")?.readout = match readout {
+                ReadoutArg::Output => Readout::Output,
+                ReadoutArg::Mean => Readout::Mean,
+            };
         }
         self.fit.seed = seed;
         args.train.apply(&mut self.fit);
-        self
+        Ok(self)
     }
 }
 
@@ -107,7 +115,7 @@ fn train_on<S: Source<Batch = DagBatch>>(
     spec: &DagSpec,
     save_every: Duration,
     run: &mut Run,
-) -> Result<(Mlm<Pace>, f64, Vec<f64>)> {
+) -> Result<(Mlm<Encoder>, f64, Vec<f64>)> {
     let (config, seed) = (&plan.fit, plan.fit.seed);
     let saved = Saved::new("pace-mlm", plan.model.clone(), spec.clone());
     let checkpoint = Checkpoint::new(run.path("checkpoint"), saved.to_json()).every(save_every);

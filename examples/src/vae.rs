@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use burn::module::Module;
 use burn::tensor::Device;
 use pace_graph::{Dag, DagSpec, canonical_order};
-use pace_model::decoder::{DecodeOptions, Mode, PaceDecoder};
-use pace_model::encoder::Pace;
+use pace_model::decoder::{DecodeOptions, Decoder, Mode};
+use pace_model::encoder::{Encoder, EncoderSettings};
 use pace_model::objective::Vae;
 use pace_model::store::Saved;
 use pace_model::{DagTable, Order};
@@ -26,7 +26,7 @@ use crate::score::{Gp, Score, Scored, score};
 use crate::vae_data::VaeData;
 use crate::vae_plan::VaePlan;
 
-type PaceVae = Vae<Pace, PaceDecoder>;
+type AnyVae = Vae<Encoder, Decoder>;
 
 /// What is particular to a dataset.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +160,7 @@ pub fn reproduce(
 }
 
 struct Trained {
-    vae: PaceVae,
+    vae: AnyVae,
     epochs: Vec<Epoch>,
     graphs_per_s: f64,
 }
@@ -202,7 +202,7 @@ fn train_encoder(
     Ok(Trained { vae, epochs: fitted.epochs, graphs_per_s })
 }
 
-fn latents(model: &PaceVae, table: &DagTable, device: &Device) -> Latents {
+fn latents(model: &AnyVae, table: &DagTable, device: &Device) -> Latents {
     let values = embed_all(table, SHARD_GRAPHS, device, |batch| model.embed(batch));
     let width = values.len() / table.len().max(1);
     Latents::new(values, width)
@@ -276,7 +276,7 @@ fn scores<const K: usize>(
 fn generate(
     plan: &VaePlan,
     data: &VaeData,
-    vae: &PaceVae,
+    vae: &AnyVae,
     (z_train, z_test): (&Latents, &Latents),
     device: &Device,
     run: &mut Run,
@@ -328,7 +328,7 @@ fn generate(
 
 /// The graph in the numbering the model learns to decode.
 fn as_seen(dag: &Dag, plan: &VaePlan, spec: &DagSpec) -> Dag {
-    match plan.model.encoder.order {
+    match plan.model.encoder.layout(spec).order {
         Order::Stored => dag.clone(),
         Order::Canonical => {
             // The table orders graphs with their start symbol, which comes first and goes again.

@@ -1,7 +1,9 @@
 //! [`VaePlan`]: how much work a VAE program does, and with which settings.
 
+use anyhow::{Context, Result};
+use pace_model::encoder::{EncoderConfig, Purpose};
 use pace_model::layers::PositionConfig;
-use pace_model::objective::VaeConfig;
+use pace_model::objective::AnyVaeConfig;
 use pace_search::surrogate::{PublishedGpConfig, SparseGpConfig};
 use pace_train::FitConfig;
 use serde::{Deserialize, Serialize};
@@ -14,7 +16,7 @@ use crate::score::Gp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VaePlan {
     /// The model.
-    pub model: VaeConfig,
+    pub model: AnyVaeConfig,
     /// Its training.
     pub fit: FitConfig,
     /// Encoders trained, from seeds of their own.
@@ -41,20 +43,30 @@ pub struct VaePlan {
 
 impl VaePlan {
     /// Applies what the user chose.
-    pub fn with_args(mut self, args: &VaeArgs) -> VaePlan {
-        args.train.ablate(&mut self.model.encoder);
-        if args.train.no_dag2seq {
-            self.model.decoder.embedding.position = PositionConfig::Index;
+    ///
+    /// # Errors
+    /// If a choice does not go with the encoder.
+    pub fn with_args(mut self, args: &VaeArgs) -> Result<VaePlan> {
+        if args.encoder != self.model.encoder.name() {
+            // The decoder stays PACE's, and the plan's settings of PACE do not apply.
+            self.model.encoder = EncoderConfig::named(&args.encoder, Purpose::Vae)
+                .with_context(|| format!("no encoder is called {}", args.encoder))?;
         }
-        if let Some(dropout) = args.dropout {
-            self.model.encoder.blocks.dropout = dropout;
-            self.model.decoder.blocks.dropout = dropout;
+        args.train.ablate(&mut self.model.encoder)?;
+        if let Some(decoder) = self.model.decoder.as_pace_mut() {
+            if args.train.no_dag2seq {
+                decoder.embedding.position = PositionConfig::Index;
+            }
+            decoder.blocks.dropout = args.dropout.unwrap_or(decoder.blocks.dropout);
+        }
+        if let Some(encoder) = self.model.encoder.as_pace_mut() {
+            encoder.blocks.dropout = args.dropout.unwrap_or(encoder.blocks.dropout);
         }
         self.model.d_latent = args.latent.unwrap_or(self.model.d_latent);
         self.model.beta = args.beta.unwrap_or(self.model.beta);
         args.train.apply(&mut self.fit);
         self.encoder_seeds = args.seeds.unwrap_or(self.encoder_seeds);
-        self
+        Ok(self)
     }
 
     /// All stages on little work.

@@ -49,7 +49,7 @@ impl VaeProgram {
         check: impl FnOnce(&VaeData, &mut Run) -> Result<Option<Judge>>,
     ) -> Result<()> {
         let plan = (self.plan)(args.vae.preset);
-        let plan = if args.run.smoke { plan.smoke() } else { plan }.with_args(&args.vae);
+        let plan = if args.run.smoke { plan.smoke() } else { plan }.with_args(&args.vae)?;
         let plan = VaePlan { fit: FitConfig { seed: args.run.seed, ..plan.fit }, ..plan };
         let threads = args.run.init_threads()?;
         let mut data = load(&args.run)?;

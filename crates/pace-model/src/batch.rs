@@ -93,6 +93,16 @@ impl DagBatch {
         self.device.clone()
     }
 
+    /// # Panics
+    /// If the batch is laid out in another way than `layout`: its vectors would mean nothing.
+    pub(crate) fn check(&self, layout: &Layout) {
+        assert!(
+            *self.layout == *layout,
+            "the batch is laid out for another encoder: {:?} instead of {layout:?}; make its table with this encoder's layout",
+            self.layout
+        );
+    }
+
     /// The same batch as a training pass: dropout and noise from `seed`.
     pub fn train(mut self, seed: u64) -> DagBatch {
         self.pass = Pass::Train { seed };

@@ -9,12 +9,16 @@ mod options;
 mod pace;
 mod steps;
 
+use std::fmt::Debug;
+
 use burn::module::{Module, ModuleDisplay};
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
 use pace_graph::Dag;
+use serde::{Deserialize, Serialize};
 
 use crate::batch::DagBatch;
 use crate::layers::NodeEmbedding;
+use crate::layout::Layout;
 
 pub use heads::Heads;
 pub use options::{Choice, DecodeOptions, Mode};
@@ -34,4 +38,86 @@ pub trait DagDecoder: Module + ModuleDisplay {
     /// Memory grows with B; callers cut large batches, with [`DecodeOptions::starting_at`] to keep the draws the same.
     /// [`Mode`] says which graphs can come out; outside of [`Mode::Constrained`], ask `DagSpec::is_valid`.
     fn decode(&self, z: Tensor<2>, shared: Option<&NodeEmbedding>, options: &DecodeOptions) -> Vec<Dag>;
+}
+
+/// The configuration of a decoder: choices only.
+pub trait DecoderSettings: Clone + Debug {
+    /// What it makes.
+    type Decoder: DagDecoder;
+
+    /// Initialises for latent vectors of width `d_latent` and graphs laid out by the encoder's `layout`.
+    fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> Self::Decoder;
+}
+
+/// Lists the decoders: configuration, module, and the name that programs know them by.
+macro_rules! decoders {
+    ($($(#[$doc:meta])* $variant:ident($config:ident => $decoder:ident, $name:literal),)+) => {
+        /// The configuration of any decoder.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum DecoderConfig {
+            $($(#[$doc])* $variant($config),)+
+        }
+
+        /// Any decoder.
+        #[derive(Module, Debug)]
+        #[allow(clippy::large_enum_variant)]
+        pub enum Decoder {
+            $($(#[$doc])* $variant($decoder),)+
+        }
+
+        impl DecoderConfig {
+            /// The names of all decoders.
+            pub const NAMES: &[&str] = &[$($name),+];
+
+            /// The decoder's name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(DecoderConfig::$variant(_) => $name,)+
+                }
+            }
+        }
+
+        impl DecoderSettings for DecoderConfig {
+            type Decoder = Decoder;
+
+            fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> Decoder {
+                match self {
+                    $(DecoderConfig::$variant(config) => {
+                        Decoder::$variant(config.init(d_latent, layout, seed, device))
+                    })+
+                }
+            }
+        }
+
+        impl DagDecoder for Decoder {
+            fn nll(&self, z: Tensor<2>, batch: &DagBatch, shared: Option<&NodeEmbedding>) -> Tensor<1> {
+                match self {
+                    $(Decoder::$variant(decoder) => decoder.nll(z, batch, shared),)+
+                }
+            }
+
+            fn decode(&self, z: Tensor<2>, shared: Option<&NodeEmbedding>, options: &DecodeOptions) -> Vec<Dag> {
+                match self {
+                    $(Decoder::$variant(decoder) => decoder.decode(z, shared, options),)+
+                }
+            }
+        }
+    };
+}
+
+decoders! {
+    /// A Transformer that reads the latent vector as a memory.
+    Pace(PaceDecoderConfig => PaceDecoder, "pace"),
+}
+
+impl DecoderConfig {
+    /// The choices of PACE's decoder; `None` for any other.
+    pub fn as_pace_mut(&mut self) -> Option<&mut PaceDecoderConfig> {
+        match self {
+            DecoderConfig::Pace(config) => Some(config),
+            #[allow(unreachable_patterns)]
+            _ => None,
+        }
+    }
 }

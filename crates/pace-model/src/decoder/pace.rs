@@ -6,7 +6,7 @@ use burn::tensor::{Device, Tensor};
 use pace_graph::Dag;
 use serde::{Deserialize, Serialize};
 
-use super::{DagDecoder, DecodeOptions, Heads, generate};
+use super::{DagDecoder, DecodeOptions, DecoderSettings, Heads, generate};
 use crate::batch::DagBatch;
 use crate::encoder::PaceConfig;
 use crate::encoder::Task;
@@ -82,6 +82,14 @@ impl PaceDecoderConfig {
             config: self.clone(),
             layout: layout.clone(),
         }
+    }
+}
+
+impl DecoderSettings for PaceDecoderConfig {
+    type Decoder = PaceDecoder;
+
+    fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> PaceDecoder {
+        PaceDecoderConfig::init(self, d_latent, layout, seed, device)
     }
 }
 

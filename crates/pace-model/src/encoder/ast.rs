@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::GraphEncoder;
 use crate::ast::{AstAttention, AstBatch, AstLayout, Packing};
 use crate::init::Init;
-use crate::kernel::{self, BlockConfig, EncoderParams};
-use crate::layers::{AstEmbedding, BlocksConfig, EncoderBlock, Norm, NormPlacement};
+use crate::kernel::Dropout;
+use crate::layers::{AstEmbedding, BlocksConfig, EncoderStack, Keys, NormPlacement};
 use crate::pass::Stream;
 
 /// Configuration of [`AstPace`].
@@ -54,8 +54,7 @@ impl AstPaceConfig {
         let layout = self.layout(n_types, n_attributes);
         AstPace {
             embedding: AstEmbedding::new(&layout, self.d_model, &mut init),
-            blocks: self.blocks.init_encoder(self.d_model, &mut init),
-            norm: (self.blocks.norm == NormPlacement::Pre).then(|| Norm::new(self.d_model, &mut init)),
+            stack: EncoderStack::new(&self.blocks, self.d_model, &mut init),
             config: *self,
             layout,
         }
@@ -68,9 +67,7 @@ impl AstPaceConfig {
 #[derive(Module, Debug)]
 pub struct AstPace {
     embedding: AstEmbedding,
-    blocks: Vec<EncoderBlock>,
-    /// After the last block, where blocks normalise first.
-    norm: Option<Norm>,
+    stack: EncoderStack,
     #[module(skip)]
     config: AstPaceConfig,
     #[module(skip)]
@@ -90,36 +87,25 @@ impl AstPace {
 
     /// The node vectors. Shapes: batch of R rows -> [R, D].
     pub fn nodes(&self, batch: &AstBatch) -> Tensor<2> {
-        self.blocks(batch, |x, layers, config| match &batch.attention {
-            AstAttention::Dense(bias) => kernel::encoder(x, bias.clone(), layers, config),
-            AstAttention::Sparse(lists) => kernel::sparse_encoder(x, lists, layers, config),
-        })
+        let (x, keys, dropout) = self.inputs(batch);
+        self.stack.forward(x, &keys, dropout)
     }
 
     /// Some of them, ascending. Shapes: batch of R rows, S of them -> [S, D].
     pub fn nodes_at(&self, batch: &AstBatch, rows: &[u32]) -> Tensor<2> {
-        self.blocks(batch, |x, layers, config| match &batch.attention {
-            AstAttention::Dense(bias) => kernel::encoder_rows(x, bias.clone(), rows, layers, config),
-            AstAttention::Sparse(lists) => kernel::sparse_encoder_rows(x, lists, rows, layers, config),
-        })
+        let (x, keys, dropout) = self.inputs(batch);
+        self.stack.forward_at(x, &keys, rows, dropout)
     }
 
-    /// Embedding, blocks by `run`, and the last norm.
-    fn blocks(
-        &self,
-        batch: &AstBatch,
-        run: impl FnOnce(Tensor<2>, Vec<EncoderParams>, &BlockConfig) -> Tensor<2>,
-    ) -> Tensor<2> {
-        let blocks = &self.config.blocks;
-        let dropout = |stream| batch.pass.dropout(blocks.dropout, stream);
+    /// What the blocks get: embedded nodes, whom they may look at, and dropout.
+    fn inputs<'b>(&self, batch: &'b AstBatch) -> (Tensor<2>, Keys<'b>, Dropout) {
+        let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
         let x = self.embedding.forward(batch, dropout(Stream::EncoderEmbedding));
-        let layers = self.blocks.iter().map(EncoderBlock::params).collect();
-        let config = blocks.kernel(dropout(Stream::EncoderBlocks));
-        let x = run(x, layers, &config);
-        match &self.norm {
-            Some(norm) => norm.forward(x),
-            None => x,
-        }
+        let keys = match &batch.attention {
+            AstAttention::Dense(bias) => Keys::Bias(bias.clone()),
+            AstAttention::Sparse(lists) => Keys::Lists(lists),
+        };
+        (x, keys, dropout(Stream::EncoderBlocks))
     }
 }
 

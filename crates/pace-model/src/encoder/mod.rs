@@ -1,11 +1,18 @@
 //! The encoder joint: a batch of DAGs to vectors.
+//!
+//! [`DagEncoder`] is what an encoder is, [`EncoderSettings`] what its configuration can do. Programs that choose by name hold an
+//! [`EncoderConfig`] and the [`Encoder`] it makes; both list the encoders below.
 
 mod ast;
 mod pace;
 
+use std::fmt::Debug;
+
 use burn::module::{Module, ModuleDisplay};
 use burn::nn::Linear;
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
+use pace_graph::DagSpec;
+use serde::{Deserialize, Serialize};
 
 use crate::batch::{DagBatch, GraphBatch, ints};
 use crate::layers::NodeEmbedding;
@@ -28,24 +35,6 @@ pub trait DagEncoder: Module + ModuleDisplay {
     /// Encodes a batch laid out by [`DagEncoder::layout`].
     fn encode(&self, batch: &DagBatch) -> Encoding;
 
-    /// The graph vectors alone, [B, G]: for encoders that can leave out what only node vectors need.
-    fn encode_graphs(&self, batch: &DagBatch) -> Tensor<2> {
-        self.encode(batch).graph
-    }
-
-    /// The vectors of some nodes, ascending rows of all B*N, [R, D]: for encoders that can leave out what others need.
-    fn encode_nodes(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
-        let rows: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
-        let count = rows.len();
-        self.encode(batch).nodes.select(0, ints(rows, [count], &batch.device()))
-    }
-
-    /// The graph vectors under a linear map, applied to each of the blocks of its width that make up a vector:
-    /// [B, P*D] -> [B, P*Z].
-    fn encode_through(&self, batch: &DagBatch, map: &Linear) -> Tensor<2> {
-        by_blocks(map, self.encode_graphs(batch))
-    }
-
     /// How this encoder wants its graphs.
     fn layout(&self) -> &Layout;
 
@@ -55,17 +44,209 @@ pub trait DagEncoder: Module + ModuleDisplay {
     /// Width of a graph vector, G.
     fn d_graph(&self) -> usize;
 
+    /// Ways to compute less than everything, if the encoder has any.
+    fn shortcuts(&self) -> Option<&dyn Shortcuts> {
+        None
+    }
+}
+
+/// What an encoder can do for less than all of [`DagEncoder::encode`]. An answer of `None` means that it cannot.
+pub trait Shortcuts {
+    /// The graph vectors, [B, G].
+    fn graphs(&self, _batch: &DagBatch) -> Option<Tensor<2>> {
+        None
+    }
+
+    /// The vectors of some nodes, ascending rows of all B*N, [R, D].
+    fn some_nodes(&self, _batch: &DagBatch, _rows: &[u32]) -> Option<Tensor<2>> {
+        None
+    }
+
+    /// The graph vectors under a linear map, see [`EncodeParts::encode_through`].
+    fn through(&self, _batch: &DagBatch, _map: &Linear) -> Option<Tensor<2>> {
+        None
+    }
+
     /// The node embedding, for decoders that share it.
     fn embedding(&self) -> Option<&NodeEmbedding> {
         None
     }
 }
 
+/// Parts of an encoding, by the encoder's [`Shortcuts`] if it has them. Every [`DagEncoder`] is one.
+///
+/// # Panics
+/// All methods do if the batch is laid out for another encoder.
+pub trait EncodeParts: DagEncoder {
+    /// The graph vectors alone, [B, G].
+    fn encode_graphs(&self, batch: &DagBatch) -> Tensor<2> {
+        batch.check(self.layout());
+        let short = self.shortcuts().and_then(|shortcuts| shortcuts.graphs(batch));
+        short.unwrap_or_else(|| self.encode(batch).graph)
+    }
+
+    /// The vectors of some nodes, ascending rows of all B*N, [R, D].
+    fn encode_nodes(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
+        batch.check(self.layout());
+        let short = self.shortcuts().and_then(|shortcuts| shortcuts.some_nodes(batch, rows));
+        short.unwrap_or_else(|| {
+            let places = rows.iter().map(|&row| row as i32).collect();
+            self.encode(batch).nodes.select(0, ints(places, [rows.len()], &batch.device()))
+        })
+    }
+
+    /// The graph vectors under a linear map, applied to each of the blocks of its width that make up a vector:
+    /// [B, P*D] -> [B, P*Z].
+    fn encode_through(&self, batch: &DagBatch, map: &Linear) -> Tensor<2> {
+        batch.check(self.layout());
+        let short = self.shortcuts().and_then(|shortcuts| shortcuts.through(batch, map));
+        short.unwrap_or_else(|| by_blocks(map, self.encode_graphs(batch)))
+    }
+
+    /// The node embedding, for decoders that share it.
+    fn shared_embedding(&self) -> Option<&NodeEmbedding> {
+        self.shortcuts().and_then(Shortcuts::embedding)
+    }
+}
+
+impl<E: DagEncoder> EncodeParts for E {}
+
 /// A linear map applied to each of the blocks that make up the vector of a graph. Shapes: [B, P*D] -> [B, P*Z].
 pub(crate) fn by_blocks(map: &Linear, graph: Tensor<2>) -> Tensor<2> {
     let ([b, width], [d_in, d_out]) = (graph.dims(), map.weight.dims());
     let n_blocks = width / d_in;
     map.forward(graph.reshape([b * n_blocks, d_in])).reshape([b, n_blocks * d_out])
+}
+
+/// What an encoder is made for: that decides about start symbols, tokens and readouts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A variational autoencoder: a start symbol in front, by which decoders shift.
+    Vae,
+    /// Masked language modelling: MASK and PAD as tokens of their own.
+    Mlm,
+}
+
+/// The configuration of an encoder: choices only. Facts about the data come from the spec.
+pub trait EncoderSettings: Clone + Debug {
+    /// What it makes.
+    type Encoder: DagEncoder;
+
+    /// The usual choices for a purpose.
+    fn preset(purpose: Purpose) -> Self;
+
+    /// The layout this encoder needs for graphs of `spec` (given without start symbol).
+    fn layout(&self, spec: &DagSpec) -> Layout;
+
+    /// Initialises for graphs of `spec` (given without start symbol).
+    fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Self::Encoder;
+}
+
+/// Lists the encoders: configuration, module, and the name that programs know them by.
+macro_rules! encoders {
+    ($($(#[$doc:meta])* $variant:ident($config:ident => $encoder:ident, $name:literal),)+) => {
+        /// The configuration of any encoder.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum EncoderConfig {
+            $($(#[$doc])* $variant($config),)+
+        }
+
+        /// Any encoder.
+        #[derive(Module, Debug)]
+        #[allow(clippy::large_enum_variant)]
+        pub enum Encoder {
+            $($(#[$doc])* $variant($encoder),)+
+        }
+
+        impl EncoderConfig {
+            /// The names of all encoders.
+            pub const NAMES: &[&str] = &[$($name),+];
+
+            /// The usual choices of the encoder with this name; `None` if there is none.
+            pub fn named(name: &str, purpose: Purpose) -> Option<EncoderConfig> {
+                match name {
+                    $($name => Some(EncoderConfig::$variant($config::preset(purpose))),)+
+                    _ => None,
+                }
+            }
+
+            /// The encoder's name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(EncoderConfig::$variant(_) => $name,)+
+                }
+            }
+        }
+
+        impl EncoderSettings for EncoderConfig {
+            type Encoder = Encoder;
+
+            fn preset(purpose: Purpose) -> EncoderConfig {
+                EncoderConfig::Pace(PaceConfig::preset(purpose))
+            }
+
+            fn layout(&self, spec: &DagSpec) -> Layout {
+                match self {
+                    $(EncoderConfig::$variant(config) => config.layout(spec),)+
+                }
+            }
+
+            fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Encoder {
+                match self {
+                    $(EncoderConfig::$variant(config) => Encoder::$variant(config.init(spec, seed, device)),)+
+                }
+            }
+        }
+
+        impl DagEncoder for Encoder {
+            fn encode(&self, batch: &DagBatch) -> Encoding {
+                match self {
+                    $(Encoder::$variant(encoder) => encoder.encode(batch),)+
+                }
+            }
+
+            fn layout(&self) -> &Layout {
+                match self {
+                    $(Encoder::$variant(encoder) => encoder.layout(),)+
+                }
+            }
+
+            fn d_node(&self) -> usize {
+                match self {
+                    $(Encoder::$variant(encoder) => encoder.d_node(),)+
+                }
+            }
+
+            fn d_graph(&self) -> usize {
+                match self {
+                    $(Encoder::$variant(encoder) => encoder.d_graph(),)+
+                }
+            }
+
+            fn shortcuts(&self) -> Option<&dyn Shortcuts> {
+                match self {
+                    $(Encoder::$variant(encoder) => encoder.shortcuts(),)+
+                }
+            }
+        }
+    };
+}
+
+encoders! {
+    /// Dag2seq and a masked Transformer.
+    Pace(PaceConfig => Pace, "pace"),
+}
+
+impl EncoderConfig {
+    /// The choices of PACE, for what only PACE has; `None` for any other encoder.
+    pub fn as_pace_mut(&mut self) -> Option<&mut PaceConfig> {
+        match self {
+            EncoderConfig::Pace(config) => Some(config),
+            #[allow(unreachable_patterns)]
+            _ => None,
+        }
+    }
 }
 
 /// A map from graphs of any kind to vectors: what objectives that only look at whole graphs need.

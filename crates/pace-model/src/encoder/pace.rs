@@ -7,12 +7,12 @@ use pace_graph::structure::MaskRule;
 use pace_graph::{DagSpec, Op};
 use serde::{Deserialize, Serialize};
 
-use super::{DagEncoder, Encoding, by_blocks};
+use super::{DagEncoder, EncoderSettings, Encoding, Purpose, Shortcuts};
 use crate::batch::DagBatch;
 use crate::init::Init;
-use crate::kernel::{self, BlockConfig, Dropout, EncoderParams, Pasts};
+use crate::kernel::{self, Dropout, Pasts};
 use crate::layers::{
-    BlocksConfig, EncoderBlock, Join, NodeEmbedding, NodeEmbeddingConfig, Norm, NormPlacement, OpEmbedding,
+    BlocksConfig, EncoderStack, Join, Keys, NodeEmbedding, NodeEmbeddingConfig, NormPlacement, OpEmbedding,
     PositionConfig, Readout,
 };
 use crate::layout::{Attention, Label, Layout, Neighbours, Order, Padding};
@@ -177,11 +177,29 @@ impl PaceConfig {
         let d = self.embedding.d_model();
         Pace {
             embedding: self.embedding.init(n_tokens, layout.n_labels, &mut init),
-            blocks: self.blocks.init_encoder(d, &mut init),
-            norm: (self.blocks.norm == NormPlacement::Pre).then(|| Norm::new(d, &mut init)),
+            stack: EncoderStack::new(&self.blocks, d, &mut init),
             config: self.clone(),
             layout,
         }
+    }
+}
+
+impl EncoderSettings for PaceConfig {
+    type Encoder = Pace;
+
+    fn preset(purpose: Purpose) -> PaceConfig {
+        match purpose {
+            Purpose::Vae => PaceConfig::vae(),
+            Purpose::Mlm => PaceConfig::mlm(),
+        }
+    }
+
+    fn layout(&self, spec: &DagSpec) -> Layout {
+        PaceConfig::layout(self, spec)
+    }
+
+    fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Pace {
+        PaceConfig::init(self, spec, seed, device)
     }
 }
 
@@ -189,9 +207,7 @@ impl PaceConfig {
 #[derive(Module, Debug)]
 pub struct Pace {
     embedding: NodeEmbedding,
-    blocks: Vec<EncoderBlock>,
-    /// After the last block, where blocks normalise first.
-    norm: Option<Norm>,
+    stack: EncoderStack,
     #[module(skip)]
     config: PaceConfig,
     #[module(skip)]
@@ -208,7 +224,10 @@ impl Pace {
     pub fn nodes(&self, batch: &DagBatch) -> Tensor<2> {
         match self.shared(batch, None) {
             Some((nodes, pasts)) => pasts.expand(nodes, None),
-            None => self.blocks(batch, kernel::encoder),
+            None => {
+                let (x, keys, dropout) = self.inputs(batch);
+                self.stack.forward(x, &keys, dropout)
+            }
         }
     }
 
@@ -216,7 +235,10 @@ impl Pace {
     pub fn nodes_at(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
         match self.shared(batch, Some(rows)) {
             Some((nodes, pasts)) => pasts.expand(nodes, Some(rows)),
-            None => self.blocks(batch, |x, bias, layers, config| kernel::encoder_rows(x, bias, rows, layers, config)),
+            None => {
+                let (x, keys, dropout) = self.inputs(batch);
+                self.stack.forward_at(x, &keys, rows, dropout)
+            }
         }
     }
 
@@ -226,34 +248,14 @@ impl Pace {
         let distinct = (batch.pass == Pass::Eval && !batch.device().is_autodiff()).then(|| batch.distinct())??;
         let none = Dropout::NONE;
         let x = self.embedding.forward(distinct.tokens.clone(), distinct.features.clone(), none);
-        let config = self.config.blocks.kernel(none);
-        let nodes = kernel::shared_encoder(x, &distinct.pasts, rows, self.layers(), &config);
-        Some((self.norm(nodes), &distinct.pasts))
+        Some((self.stack.forward_shared(x, &distinct.pasts, rows), &distinct.pasts))
     }
 
-    /// Embedding, blocks by `run`, and the last norm.
-    fn blocks(
-        &self,
-        batch: &DagBatch,
-        run: impl FnOnce(Tensor<2>, Tensor<3>, Vec<EncoderParams>, &BlockConfig) -> Tensor<2>,
-    ) -> Tensor<2> {
+    /// What the blocks get: embedded nodes, whom they may look at, and dropout.
+    fn inputs(&self, batch: &DagBatch) -> (Tensor<2>, Keys<'static>, Dropout) {
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
         let x = self.embedding.forward(batch.tokens(), batch.features(), dropout(Stream::EncoderEmbedding));
-        let config = self.config.blocks.kernel(dropout(Stream::EncoderBlocks));
-        self.norm(run(x, batch.bias(), self.layers(), &config))
-    }
-
-    /// The parameters of all blocks.
-    fn layers(&self) -> Vec<EncoderParams> {
-        self.blocks.iter().map(EncoderBlock::params).collect()
-    }
-
-    /// The norm after the last block, where there is one.
-    fn norm(&self, x: Tensor<2>) -> Tensor<2> {
-        match &self.norm {
-            Some(norm) => norm.forward(x),
-            None => x,
-        }
+        (x, Keys::Bias(batch.bias()), dropout(Stream::EncoderBlocks))
     }
 }
 
@@ -262,31 +264,6 @@ impl DagEncoder for Pace {
         let nodes = self.nodes(batch);
         let graph = self.config.readout.forward(nodes.clone(), self.layout.spec.n_ops(), batch);
         Encoding { graph, nodes }
-    }
-
-    fn encode_graphs(&self, batch: &DagBatch) -> Tensor<2> {
-        match self.config.readout.rows(batch) {
-            Some(rows) => self.nodes_at(batch, &rows),
-            None => self.encode(batch).graph,
-        }
-    }
-
-    fn encode_nodes(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
-        self.nodes_at(batch, rows)
-    }
-
-    fn encode_through(&self, batch: &DagBatch, map: &Linear) -> Tensor<2> {
-        let shared = (self.config.readout == Readout::Concat).then(|| self.shared(batch, None)).flatten();
-        match (shared, &map.bias) {
-            (Some((nodes, pasts)), Some(bias)) if map.weight.dims()[0] == self.d_graph() => {
-                kernel::concat_linear(nodes, pasts, map.weight.val(), bias.val())
-            }
-            (Some((nodes, pasts)), _) if map.weight.dims()[0] == self.d_node() => {
-                let [b, _] = batch.dims();
-                pasts.expand(map.forward(nodes), None).reshape([b as i32, -1])
-            }
-            _ => by_blocks(map, self.encode_graphs(batch)),
-        }
     }
 
     fn layout(&self) -> &Layout {
@@ -300,6 +277,34 @@ impl DagEncoder for Pace {
     fn d_graph(&self) -> usize {
         let spec = &self.layout.spec;
         self.config.readout.d_graph(spec.max_nodes, spec.n_ops(), self.d_node())
+    }
+
+    fn shortcuts(&self) -> Option<&dyn Shortcuts> {
+        Some(self)
+    }
+}
+
+impl Shortcuts for Pace {
+    fn graphs(&self, batch: &DagBatch) -> Option<Tensor<2>> {
+        self.config.readout.rows(batch).map(|rows| self.nodes_at(batch, &rows))
+    }
+
+    fn some_nodes(&self, batch: &DagBatch, rows: &[u32]) -> Option<Tensor<2>> {
+        Some(self.nodes_at(batch, rows))
+    }
+
+    fn through(&self, batch: &DagBatch, map: &Linear) -> Option<Tensor<2>> {
+        let (nodes, pasts) = (self.config.readout == Readout::Concat).then(|| self.shared(batch, None))??;
+        match (map.weight.dims()[0], &map.bias) {
+            (d_in, Some(bias)) if d_in == self.d_graph() => {
+                Some(kernel::concat_linear(nodes, pasts, map.weight.val(), bias.val()))
+            }
+            (d_in, _) if d_in == self.d_node() => {
+                let [b, _] = batch.dims();
+                Some(pasts.expand(map.forward(nodes), None).reshape([b as i32, -1]))
+            }
+            _ => None,
+        }
     }
 
     fn embedding(&self) -> Option<&NodeEmbedding> {

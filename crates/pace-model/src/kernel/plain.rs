@@ -35,7 +35,7 @@ pub fn cross_attention(
     dropout: Dropout,
 ) -> Tensor<2> {
     let [keys, values] = split_columns(kv);
-    attend(q, keys, values, bias, batch, n_heads, dropout.site(site::CROSS_WEIGHTS))
+    attend(q, keys, values, for_all_heads(bias), batch, n_heads, dropout.site(site::CROSS_WEIGHTS))
 }
 
 /// Twin of [`super::sparse_attention`].
@@ -114,7 +114,17 @@ fn binary_cross_entropy(logits: Tensor<1>, labels: Tensor<1>) -> Tensor<1> {
 }
 
 /// Twin of [`super::encoder`].
-pub fn encoder(mut x: Tensor<2>, bias: Tensor<3>, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
+pub fn encoder(x: Tensor<2>, bias: Tensor<3>, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
+    encoder_per_head(x, bias.unsqueeze_dim(1), layers, config)
+}
+
+/// [`encoder`] with an attention bias per head, [B, H, N, N] (or one for all, [B, 1, N, N]), through which gradients pass.
+pub fn encoder_per_head(
+    mut x: Tensor<2>,
+    bias: Tensor<4>,
+    layers: Vec<EncoderParams>,
+    config: &BlockConfig,
+) -> Tensor<2> {
     for (layer, params) in layers.into_iter().enumerate() {
         let sites = Sites { config, layer };
         x = sites.sublayer(x, &params.norm_attention, site::SELF_OUTPUT, |x| {
@@ -170,7 +180,7 @@ pub fn decoder(
     for (layer, params) in layers.into_iter().enumerate() {
         let sites = Sites { config, layer };
         x = sites.sublayer(x, &params.norm_attention, site::SELF_OUTPUT, |x| {
-            self_attention(x, masks.own.clone(), params.attention, sites)
+            self_attention(x, masks.own.clone().unsqueeze_dim(1), params.attention, sites)
         });
         x = sites.sublayer(x, &params.norm_cross, site::CROSS_OUTPUT, |x| {
             memory_attention(x, memory.clone(), &masks, params.cross, sites)
@@ -215,10 +225,11 @@ impl Sites<'_> {
     }
 }
 
-fn self_attention(x: Tensor<2>, bias: Tensor<3>, params: SelfAttentionParams, sites: Sites<'_>) -> Tensor<2> {
-    let [batch, _, _] = bias.dims();
-    let qkv = linear(x, params.wqkv, params.bqkv);
-    let heads = attend_packed(qkv, Some(bias), batch, sites.config.n_heads, sites.site(site::SELF_WEIGHTS));
+fn self_attention(x: Tensor<2>, bias: Tensor<4>, params: SelfAttentionParams, sites: Sites<'_>) -> Tensor<2> {
+    let [batch, ..] = bias.dims();
+    let [q, keys, values] = split_columns(linear(x, params.wqkv, params.bqkv));
+    let site = sites.site(site::SELF_WEIGHTS);
+    let heads = attend(q, keys, values, Some(bias), batch, sites.config.n_heads, site);
     linear(heads, params.wo, params.bo)
 }
 
@@ -233,7 +244,7 @@ fn memory_attention(
     let q = linear(x, params.wq, params.bq);
     let [keys, values] = split_columns(linear(memory, params.wkv, params.bkv));
     let site = sites.site(site::CROSS_WEIGHTS);
-    let heads = attend(q, keys, values, masks.memory.clone(), batch, sites.config.n_heads, site);
+    let heads = attend(q, keys, values, for_all_heads(masks.memory.clone()), batch, sites.config.n_heads, site);
     linear(heads, params.wo, params.bo)
 }
 
@@ -244,7 +255,12 @@ fn feed_forward(x: Tensor<2>, params: FeedForwardParams, sites: Sites<'_>) -> Te
 
 fn attend_packed(qkv: Tensor<2>, bias: Option<Tensor<3>>, batch: usize, n_heads: usize, site: Site) -> Tensor<2> {
     let [q, keys, values] = split_columns(qkv);
-    attend(q, keys, values, bias, batch, n_heads, site)
+    attend(q, keys, values, for_all_heads(bias), batch, n_heads, site)
+}
+
+/// [B, N, M] -> [B, 1, N, M].
+fn for_all_heads(bias: Option<Tensor<3>>) -> Option<Tensor<4>> {
+    bias.map(|bias| bias.unsqueeze_dim(1))
 }
 
 /// softmax(Q K^T / sqrt(D/H) + bias) V for every head, with exact zeros where masked.
@@ -252,7 +268,7 @@ fn attend(
     q: Tensor<2>,
     keys: Tensor<2>,
     values: Tensor<2>,
-    bias: Option<Tensor<3>>,
+    bias: Option<Tensor<4>>,
     batch: usize,
     n_heads: usize,
     site: Site,
@@ -265,9 +281,7 @@ fn attend(
     let split = |t: Tensor<2>, n| t.reshape([batch, n, n_heads, d_head]).swap_dims(1, 2); // [B, H, N, D/H]
     let (q, keys, values) = (split(q, n), split(keys, m), split(values, m));
     let mut scores = q.matmul(keys.transpose()) * (1.0 / (d_head as f64).sqrt()); // [B, H, N, M]
-    // One mask for all heads: [B, 1, N, M]
     let allowed = bias.map(|bias| {
-        let bias = bias.reshape([batch, 1, n, m]);
         let allowed = bias.clone().greater_elem(MASKED);
         let open = bias.clone().greater_elem(PENALISED).float();
         scores = scores.clone() * open + bias.clamp_min(MASKED);

@@ -6,6 +6,7 @@ mod embedding;
 mod norm;
 mod position;
 mod readout;
+mod stack;
 
 pub use ast_embedding::AstEmbedding;
 pub use block::{BlocksConfig, DecoderBlock, EncoderBlock, NormPlacement};
@@ -13,3 +14,4 @@ pub use embedding::{Join, NodeEmbedding, NodeEmbeddingConfig, OpEmbedding};
 pub use norm::Norm;
 pub use position::{Position, PositionConfig};
 pub use readout::Readout;
+pub use stack::{EncoderStack, Keys};

@@ -13,7 +13,7 @@ use super::corruption::{Corrupted, Corruption, MaskIds};
 use super::pair_encoder::{PairConfig, PairEncoder};
 use super::{Loss, Objective};
 use crate::batch::{DagBatch, ints};
-use crate::encoder::{DagEncoder, Pace, PaceConfig, Task};
+use crate::encoder::{DagEncoder, EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Task};
 use crate::init::Init;
 use crate::pass::Stream;
 
@@ -79,11 +79,14 @@ impl MaskingConfig {
     }
 }
 
-/// Configuration of a PACE-MLM.
+/// The configuration of masked language modelling over any encoder.
+pub type AnyMlmConfig = MlmConfig<EncoderConfig>;
+
+/// Configuration of masked language modelling: PACE-MLM, unless it says otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MlmConfig {
+pub struct MlmConfig<E = PaceConfig> {
     /// Encoder.
-    pub encoder: PaceConfig,
+    pub encoder: E,
     /// Everything else.
     pub masking: MaskingConfig,
 }
@@ -103,8 +106,15 @@ impl MlmConfig {
         MlmConfig { encoder: PaceConfig::as_published(task), masking: MaskingConfig::as_published() }
     }
 
+    /// The same with an encoder to be chosen at run time.
+    pub fn any(self) -> AnyMlmConfig {
+        MlmConfig { encoder: EncoderConfig::Pace(self.encoder), masking: self.masking }
+    }
+}
+
+impl<E: EncoderSettings> MlmConfig<E> {
     /// Initialises for graphs of `spec`.
-    pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Mlm<Pace> {
+    pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Mlm<E::Encoder> {
         let encoder = self.encoder.init(spec, seed, device);
         // Other draws than the encoder's.
         self.masking.init(encoder, seed ^ 0x5eed_0003, device)

@@ -15,12 +15,12 @@ use burn::tensor::Tensor;
 use crate::batch::DagBatch;
 
 pub use corruption::{Corrupted, Corruption, MaskIds, Rest};
-pub use mlm::{MaskingConfig, Mlm, MlmConfig};
+pub use mlm::{AnyMlmConfig, MaskingConfig, Mlm, MlmConfig};
 pub use pair::metric_pairs;
 pub use pair_encoder::{PairConfig, PairEncoder};
 pub use ranking::pairwise_logistic;
 pub use supervised::{HeadConfig, Supervised};
-pub use vae::{LatentHead, Vae, VaeConfig};
+pub use vae::{AnyVaeConfig, LatentHead, Vae, VaeConfig};
 pub use vocabulary::{Vocabulary, sub_token_f1};
 
 /// A loss and its named parts, for logs.

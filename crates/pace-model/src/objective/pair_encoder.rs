@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::{DagBatch, floats, ints};
 use crate::init::Init;
-use crate::kernel;
-use crate::layers::{BlocksConfig, EncoderBlock, Norm, NormPlacement};
+use crate::layers::{BlocksConfig, EncoderStack, Keys, NormPlacement};
 use crate::pass::Stream;
 
 /// Configuration of a [`PairEncoder`].
@@ -37,8 +36,7 @@ impl PairConfig {
     pub fn init(&self, d: usize, init: &mut Init<'_>) -> PairEncoder {
         PairEncoder {
             segments: init.normal([2, d]),
-            blocks: self.blocks.init_encoder(d, init),
-            norm: (self.blocks.norm == NormPlacement::Pre).then(|| Norm::new(d, init)),
+            stack: EncoderStack::new(&self.blocks, d, init),
             config: *self,
         }
     }
@@ -52,8 +50,7 @@ impl PairConfig {
 pub struct PairEncoder {
     /// [2, D].
     segments: Param<Tensor<2>>,
-    blocks: Vec<EncoderBlock>,
-    norm: Option<Norm>,
+    stack: EncoderStack,
     #[module(skip)]
     config: PairConfig,
 }
@@ -71,12 +68,7 @@ impl PairEncoder {
         let dropout = batch.pass.dropout(self.config.blocks.dropout, Stream::Pair);
         // The blocks number their sites from 0; this one is out of their reach.
         let x = nodes + dropout.apply(usize::MAX - 1, segments * (d as f64).sqrt());
-        let layers = self.blocks.iter().map(EncoderBlock::params).collect();
-        let x = kernel::encoder(x, self.bias(batch), layers, &self.config.blocks.kernel(dropout));
-        match &self.norm {
-            Some(norm) => norm.forward(x),
-            None => x,
-        }
+        self.stack.forward(x, &Keys::Bias(self.bias(batch)), dropout)
     }
 
     /// Which of the 2N keys of its pair a position reads, [B/2, 2N, 2N].

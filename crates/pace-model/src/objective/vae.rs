@@ -9,10 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Loss, Objective};
 use crate::batch::DagBatch;
-use crate::decoder::{DagDecoder, DecodeOptions, PaceDecoder, PaceDecoderConfig};
-use crate::encoder::{DagEncoder, Pace, PaceConfig, Task, by_blocks};
+use crate::decoder::{DagDecoder, DecodeOptions, DecoderConfig, DecoderSettings, PaceDecoderConfig};
+use crate::encoder::{
+    DagEncoder, EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Task, by_blocks,
+};
 use crate::init::Init;
 use crate::pass::Stream;
+
+/// The configuration of a variational autoencoder of any encoder and decoder.
+pub type AnyVaeConfig = VaeConfig<EncoderConfig, DecoderConfig>;
 
 /// How the vector of a graph becomes mean and log-variance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,13 +31,15 @@ pub enum LatentHead {
     PerNode,
 }
 
-/// Configuration of a PACE-VAE.
+/// Configuration of a variational autoencoder: PACE's, unless it says otherwise.
+///
+/// [`AnyVaeConfig`] leaves encoder and decoder to be chosen at run time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct VaeConfig {
+pub struct VaeConfig<E = PaceConfig, D = PaceDecoderConfig> {
     /// Encoder.
-    pub encoder: PaceConfig,
+    pub encoder: E,
     /// Decoder.
-    pub decoder: PaceDecoderConfig,
+    pub decoder: D,
     /// Width of the latent space.
     pub d_latent: usize,
     /// Which part of a graph a part of the latent vector may see.
@@ -72,8 +79,17 @@ impl VaeConfig {
         VaeConfig { encoder, decoder, ..VaeConfig::paper() }
     }
 
+    /// The same with encoder and decoder to be chosen at run time.
+    pub fn any(self) -> AnyVaeConfig {
+        let VaeConfig { encoder, decoder, d_latent, latent, positive, beta, noise } = self;
+        let (encoder, decoder) = (EncoderConfig::Pace(encoder), DecoderConfig::Pace(decoder));
+        VaeConfig { encoder, decoder, d_latent, latent, positive, beta, noise }
+    }
+}
+
+impl<E: EncoderSettings, D: DecoderSettings> VaeConfig<E, D> {
     /// Initialises for graphs of `spec` (given without start symbol).
-    pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Vae<Pace, PaceDecoder> {
+    pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Vae<E::Encoder, D::Decoder> {
         let encoder = self.encoder.init(spec, seed, device);
         let n_blocks = match self.latent {
             LatentHead::Dense => 1,
@@ -146,7 +162,7 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
 
     /// A graph for each latent vector, see [`DagDecoder::decode`]. Shapes: [B, Z] -> B graphs.
     pub fn decode(&self, z: Tensor<2>, options: &DecodeOptions) -> Vec<Dag> {
-        self.decoder.decode(z, self.encoder.embedding(), options)
+        self.decoder.decode(z, self.encoder.shared_embedding(), options)
     }
 
     /// The embedding of each graph: the posterior mean, [B, Z].
@@ -168,7 +184,7 @@ impl<E: DagEncoder, D: DagDecoder> Objective for Vae<E, D> {
             Some(eps) => mu.clone() + eps * (log_variance.clone() * 0.5).exp() * self.noise,
             None => mu.clone(),
         };
-        let reconstruction = self.decoder.nll(z, batch, self.encoder.embedding()).sum();
+        let reconstruction = self.decoder.nll(z, batch, self.encoder.shared_embedding()).sum();
         let kl = (mu.square() + log_variance.clone().exp() - log_variance - 1.0).sum() * 0.5;
         Loss {
             total: reconstruction.clone() + kl.clone() * self.beta,

@@ -15,7 +15,7 @@
 //! # Ok::<(), pace_model::Error>(())
 //! ```
 //!
-//! A tensor is called by its path in the module, e.g. `encoder.blocks.0.attention.wqkv`. Weights from PyTorch have other
+//! A tensor is called by its path in the module, e.g. `encoder.stack.blocks.0.attention.wqkv`. Weights from PyTorch have other
 //! names and shapes: [`load_pytorch`].
 //!
 //! Bytes in, bytes out: files belong to other crates. Loading consumes the model and returns it whole or not at all. It is

@@ -11,7 +11,7 @@ use crate::Error;
 ///
 /// | here | PyTorch |
 /// |---|---|
-/// | `blocks.0` | `layers.0`, an `nn.TransformerEncoderLayer` or `nn.TransformerDecoderLayer` |
+/// | `stack.blocks.0` of an encoder, `blocks.0` of a decoder | `layers.0`, an `nn.TransformerEncoderLayer` or `nn.TransformerDecoderLayer` |
 /// | `attention.{wqkv, bqkv, wo, bo}` | `self_attn.{in_proj_weight, in_proj_bias, out_proj.weight, out_proj.bias}` |
 /// | `cross.{wq, bq}`, `cross.{wkv, bkv}` | the first, and the other two thirds of `multihead_attn.in_proj_{weight, bias}` |
 /// | `feed_forward.{w1, b1, w2, b2}` | `linear1.{weight, bias}`, `linear2.{weight, bias}` |
@@ -19,6 +19,7 @@ use crate::Error;
 /// | `embedding.{weight, bias}` | `embedding.op`, an `nn.Linear`, or `embedding.table`, an `nn.Embedding` |
 /// | `position.{first, second}` | `position.{first, second}`, `nn.Linear` without bias |
 /// | `edge_target`, `edge_source` | the left and right half of `edge_hidden`, an `nn.Linear(2D, D)` on `[target ; source]` |
+/// | `stack.norm` | `norm` |
 /// | other `weight` of two axes | the same name, transposed |
 ///
 /// # Errors
@@ -71,7 +72,7 @@ impl Source {
 
 /// The source of the parameter `name` of shape `shape`.
 fn source(name: &str, shape: &[usize], file: &Tensors) -> Source {
-    let name = name.replace("blocks.", "layers.");
+    let name = name.replace("stack.", "").replace("blocks.", "layers.");
     let (stem, leaf) = name.rsplit_once('.').unwrap_or(("", &name));
     let (above, module) = stem.rsplit_once('.').map_or(("", stem), |(above, module)| (above, module));
     let beside = |name: &str| if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };

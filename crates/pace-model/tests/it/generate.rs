@@ -10,7 +10,7 @@ use pace_graph::enumerate::{Darts, Enas, OrderedBn, RandomDag, Sampler};
 use pace_graph::structure::{MaskRule, topological_order};
 use pace_graph::{Dag, DagSpec, Op, Validity};
 use pace_model::decoder::{Choice, DagDecoder, DecodeOptions, Mode, PaceDecoder};
-use pace_model::encoder::{DagEncoder, Pace, Task};
+use pace_model::encoder::{DagEncoder, EncodeParts, Pace, Task};
 use pace_model::layers::NormPlacement;
 use pace_model::objective::{Objective, Vae, VaeConfig};
 use pace_model::{Attention, DagTable, Order};
@@ -35,7 +35,7 @@ fn vae(config: &VaeConfig, spec: &DagSpec, seed: u64) -> Vae<Pace, PaceDecoder> 
 }
 
 fn decode(vae: &Vae<Pace, PaceDecoder>, z: Tensor<2>, options: &DecodeOptions) -> Vec<Dag> {
-    vae.decoder().decode(z, vae.encoder().embedding(), options)
+    vae.decoder().decode(z, vae.encoder().shared_embedding(), options)
 }
 
 fn stored(mut config: VaeConfig) -> VaeConfig {
@@ -52,7 +52,7 @@ fn trees() -> DagSpec {
 fn check_replay(name: &str, config: &VaeConfig, spec: &DagSpec, dags: &[Dag]) {
     let device = test_device();
     let vae = vae(&stored(config.clone()), spec, 5);
-    let shared = vae.encoder().embedding();
+    let shared = vae.encoder().shared_embedding();
     let z = latents(dags.len(), config.d_latent, 1.0, 9, &device);
     let batch = DagTable::new(dags, vae.encoder().layout()).whole(&device);
     let [b, n] = batch.dims();
@@ -242,7 +242,7 @@ fn distribution(spec: &DagSpec, mode: Mode, draws: usize, graphs: &[Dag]) -> (Ve
     let device = test_device();
     let vae = vae(&stored(VaeConfig::paper()), spec, 11);
     let z = latents(1, 64, 8.0, 3, &device);
-    let shared = vae.encoder().embedding();
+    let shared = vae.encoder().shared_embedding();
     let batch = DagTable::new(graphs, vae.encoder().layout()).whole(&device);
     let nll = vae.decoder().nll(z.clone().repeat_dim(0, graphs.len()), &batch, shared);
     let nll = nll.into_data().try_to_vec::<f32>().unwrap();

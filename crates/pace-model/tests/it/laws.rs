@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use pace_graph::Dag;
 use pace_graph::enumerate::Sampler;
-use pace_model::encoder::DagEncoder;
+use pace_model::encoder::{DagEncoder, EncodeParts};
 use pace_model::store::{load_safetensors, to_safetensors};
 use pace_model::{DagBatch, DagTable, Init, Layout, Order, Padding};
 use rand::RngExt;

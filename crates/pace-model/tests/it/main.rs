@@ -2,6 +2,7 @@
 
 mod ast;
 mod device;
+mod encoder;
 mod fit;
 mod generate;
 mod golden;

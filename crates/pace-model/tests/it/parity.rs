@@ -7,7 +7,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use pace_graph::{Dag, DagSpec, Op};
 use pace_model::decoder::{DagDecoder, PaceDecoder};
-use pace_model::encoder::{DagEncoder, Pace, PaceConfig, Task};
+use pace_model::encoder::{DagEncoder, EncodeParts, Pace, PaceConfig, Task};
 use pace_model::layers::PositionConfig;
 use pace_model::objective::{Corrupted, Mlm, MlmConfig, Objective, Vae, VaeConfig};
 use pace_model::store::{load_pytorch, to_safetensors};
@@ -123,7 +123,7 @@ fn check_vae(fixture: &Fixture, config: VaeConfig, spec: &DagSpec) {
     let (mu, log_variance) = vae.posterior(&batch);
     fixture.check("mu", mu.clone());
     fixture.check("log_variance", log_variance.clone());
-    fixture.check("nll", vae.decoder().nll(mu.clone(), &batch, vae.encoder().embedding()));
+    fixture.check("nll", vae.decoder().nll(mu.clone(), &batch, vae.encoder().shared_embedding()));
     let loss = vae.loss(&batch).total;
     fixture.check("loss", loss.clone());
     fixture.check_gradients("grad.", &vae, &loss.backward());
@@ -133,7 +133,7 @@ fn check_vae(fixture: &Fixture, config: VaeConfig, spec: &DagSpec) {
         let (mu, log_variance) = vae.posterior(&batch);
         let z = mu.clone() + eps * (log_variance.clone() / 2.0).exp() * config.noise;
         let kl = (mu.square() + log_variance.clone().exp() - log_variance - 1.0).sum() * 0.5;
-        vae.decoder().nll(z, &batch, vae.encoder().embedding()).sum() + kl * config.beta
+        vae.decoder().nll(z, &batch, vae.encoder().shared_embedding()).sum() + kl * config.beta
     };
     let loss = noisy(fixture.tensor("eps", &device));
     fixture.check("noisy_loss", loss.clone());

@@ -34,11 +34,7 @@ impl PairConfig {
 
     /// Initialises for node vectors of width `d`.
     pub fn init(&self, d: usize, init: &mut Init<'_>) -> PairEncoder {
-        PairEncoder {
-            segments: init.normal([2, d]),
-            stack: EncoderStack::new(&self.blocks, d, init),
-            config: *self,
-        }
+        PairEncoder { segments: init.normal([2, d]), stack: EncoderStack::new(&self.blocks, d, init), config: *self }
     }
 }
 

@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Loss, Objective};
 use crate::batch::DagBatch;
 use crate::decoder::{DagDecoder, DecodeOptions, DecoderConfig, DecoderSettings, PaceDecoderConfig};
-use crate::encoder::{
-    DagEncoder, EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Task, by_blocks,
-};
+use crate::encoder::{DagEncoder, EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Task, by_blocks};
 use crate::init::Init;
 use crate::pass::Stream;
 

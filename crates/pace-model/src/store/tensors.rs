@@ -79,6 +79,13 @@ pub(super) fn fill<M: Module>(module: M, tensors: Tensors) -> Result<M, Error> {
     }
 }
 
+/// The name of a parameter: its path, without the variants of modules that are one of several kinds. A file does not tell whether
+/// the kind was chosen in code or at run time.
+fn name(path: &[String]) -> String {
+    let fields = path.iter().filter(|field| !field.starts_with(char::is_uppercase));
+    fields.map(String::as_str).collect::<Vec<_>>().join(".")
+}
+
 #[derive(Default)]
 struct Collect {
     path: Vec<String>,
@@ -98,7 +105,7 @@ impl ModuleVisitor for Collect {
         let tensor = param.val();
         let shape = tensor.dims().to_vec();
         let values = tensor.into_data().convert::<f32>().try_to_vec().expect("converted to f32");
-        self.tensors.0.insert(self.path.join("."), Host { shape, values });
+        self.tensors.0.insert(name(&self.path), Host { shape, values });
     }
 }
 
@@ -123,7 +130,7 @@ impl ModuleMapper for Fill {
         if self.error.is_some() {
             return param;
         }
-        let name = self.path.join(".");
+        let name = name(&self.path);
         let expected = param.lazy_shape().to_vec();
         match self.tensors.0.remove(&name) {
             None => self.error = Some(Error::MissingTensor { name }),

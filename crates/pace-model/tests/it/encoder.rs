@@ -36,7 +36,8 @@ fn a_choice_at_run_time_changes_no_number() {
     let cells = sample(&*NAS101, 8, 3);
     let (typed, any) = (MlmConfig::paper(), MlmConfig::paper().any());
     let batch = DagTable::new(&cells, &any.encoder.layout(&NAS101.spec())).whole(&device);
-    let embed = [typed.init(&NAS101.spec(), 1, &device).embed(&batch), any.init(&NAS101.spec(), 1, &device).embed(&batch)];
+    let embed =
+        [typed.init(&NAS101.spec(), 1, &device).embed(&batch), any.init(&NAS101.spec(), 1, &device).embed(&batch)];
     assert_eq!(values(embed[0].clone()), values(embed[1].clone()));
 }
 
@@ -70,10 +71,15 @@ fn stacks_take_a_bias_per_head() {
         let [shared, split_values] = [shared, split.clone()].map(values);
         assert!(shared.iter().zip(&split_values).all(|(shared, split)| (shared - split).abs() < 1e-4));
         let some = values(stack.forward_at(x, &keys, &[1, 7], dropout));
-        assert!(some.iter().zip(split_values[d..2 * d].iter().chain(&split_values[7 * d..])).all(|(a, b)| (a - b).abs() < 1e-5));
+        assert!(
+            some.iter()
+                .zip(split_values[d..2 * d].iter().chain(&split_values[7 * d..]))
+                .all(|(a, b)| (a - b).abs() < 1e-5)
+        );
         let grads = (split.clone() * random(split.dims(), &device)).sum().backward();
         let grad = values(per_head.grad(&grads).unwrap());
-        let heads: Vec<f32> = (0..n_heads).map(|head| grad[head * n * n..(head + 1) * n * n].iter().map(|g| g.abs()).sum()).collect();
+        let heads: Vec<f32> =
+            (0..n_heads).map(|head| grad[head * n * n..(head + 1) * n * n].iter().map(|g| g.abs()).sum()).collect();
         assert!(heads.iter().all(|&head| head > 1e-4), "{heads:?}");
     }
 }

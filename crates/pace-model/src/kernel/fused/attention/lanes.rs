@@ -20,6 +20,27 @@ pub(crate) struct Scratch {
     second: Vec<f32>,
 }
 
+/// Calls a kernel with the number of heads as a constant, and D. PACE runs 8 heads of 8: with the loop bounds known, a row stays
+/// in registers.
+macro_rules! with_sizes {
+    ($g:ident, |$heads:ident, $d:ident| $call:expr) => {{
+        macro_rules! call {
+            ($n_heads:literal, $size:expr) => {{
+                const $heads: usize = $n_heads;
+                let $d = $size;
+                $call
+            }};
+        }
+        match ($g.n_heads, $g.d) {
+            (8, 64) => call!(8, 64),
+            (8, d) => call!(8, d),
+            (4, d) => call!(4, d),
+            (16, d) => call!(16, d),
+            (n_heads, _) => unreachable!("{n_heads} heads have no lane kernel"),
+        }
+    }};
+}
+
 kernel! {
     /// Forward over the graphs of a block.
     ///
@@ -43,14 +64,7 @@ fn forward_body<S: Simd>(
     out: &mut [f32],
     scratch: &mut Scratch,
 ) {
-    // PACE runs 8 heads of 8: with the loop bounds known, a row stays in registers.
-    match (g.n_heads, g.d) {
-        (8, 64) => forward_of::<S, 8>(s, g, 64, qkv, weights, out, scratch),
-        (8, d) => forward_of::<S, 8>(s, g, d, qkv, weights, out, scratch),
-        (4, d) => forward_of::<S, 4>(s, g, d, qkv, weights, out, scratch),
-        (16, d) => forward_of::<S, 16>(s, g, d, qkv, weights, out, scratch),
-        (n_heads, _) => unreachable!("{n_heads} heads have no lane kernel"),
-    }
+    with_sizes!(g, |H, d| forward_of::<S, H>(s, g, d, qkv, weights, out, scratch));
 }
 
 #[inline(always)]
@@ -124,13 +138,7 @@ fn backward_body<S: Simd>(
     grads: &mut Grads<'_>,
     scratch: &mut Scratch,
 ) {
-    match (g.n_heads, g.d) {
-        (8, 64) => backward_of::<S, 8>(s, g, 64, qkv, weights, dout, grads, scratch),
-        (8, d) => backward_of::<S, 8>(s, g, d, qkv, weights, dout, grads, scratch),
-        (4, d) => backward_of::<S, 4>(s, g, d, qkv, weights, dout, grads, scratch),
-        (16, d) => backward_of::<S, 16>(s, g, d, qkv, weights, dout, grads, scratch),
-        (n_heads, _) => unreachable!("{n_heads} heads have no lane kernel"),
-    }
+    with_sizes!(g, |H, d| backward_of::<S, H>(s, g, d, qkv, weights, dout, grads, scratch));
 }
 
 #[inline(always)]

@@ -170,6 +170,25 @@ pub(crate) fn project(s: &Sparse<'_>, x: &[f32], weight: &Projection, bias: &[f3
     }
 }
 
+/// Calls a kernel with the heads in their order, and D. With the sizes known, a row stays in registers.
+macro_rules! with_heads {
+    ($a:ident, |$heads:ident, $d:ident| $call:expr) => {{
+        macro_rules! call {
+            ($order:expr, $size:expr) => {{
+                let ($heads, $d) = ($order, $size);
+                $call
+            }};
+        }
+        match ($a.order, $a.n_heads, $a.d) {
+            (Order::Lanes, 8, 256) => call!(ByLane::<8>, 256),
+            (Order::Lanes, 8, d) => call!(ByLane::<8>, d),
+            (Order::Lanes, 4, d) => call!(ByLane::<4>, d),
+            (Order::Lanes, _, d) => call!(ByLane::<16>, d),
+            (Order::Heads, n_heads, d) => call!(ByHead { n_heads, d_head: d / n_heads }, d),
+        }
+    }};
+}
+
 kernel! {
     /// Forward. `qkv` [rows since the origin, 3D] -> `out` [rows, D]; `weights` [pairs, H] receives the softmax, negated where
     /// dropout drops it, so that backward reads both from one number.
@@ -178,14 +197,7 @@ kernel! {
 
 #[inline(always)]
 fn forward_body<S: Simd>(s: S, a: &Sparse<'_>, qkv: &[f32], weights: &mut [f32], out: &mut [f32]) {
-    // With the sizes known, a row stays in registers.
-    match (a.order, a.n_heads, a.d) {
-        (Order::Lanes, 8, 256) => forward_of(s, a, ByLane::<8>, 256, qkv, weights, out),
-        (Order::Lanes, 8, d) => forward_of(s, a, ByLane::<8>, d, qkv, weights, out),
-        (Order::Lanes, 4, d) => forward_of(s, a, ByLane::<4>, d, qkv, weights, out),
-        (Order::Lanes, _, d) => forward_of(s, a, ByLane::<16>, d, qkv, weights, out),
-        (Order::Heads, n_heads, d) => forward_of(s, a, ByHead { n_heads, d_head: d / n_heads }, d, qkv, weights, out),
-    }
+    with_heads!(a, |heads, d| forward_of(s, a, heads, d, qkv, weights, out));
 }
 
 #[inline(always)]
@@ -262,16 +274,7 @@ fn queries_body<S: Simd>(
     dscores: &mut [f32],
     dqkv: &mut [f32],
 ) {
-    // With the sizes known, a row stays in registers.
-    match (a.order, a.n_heads, a.d) {
-        (Order::Lanes, 8, 256) => queries_of(s, a, ByLane::<8>, 256, qkv, weights, dout, dscores, dqkv),
-        (Order::Lanes, 8, d) => queries_of(s, a, ByLane::<8>, d, qkv, weights, dout, dscores, dqkv),
-        (Order::Lanes, 4, d) => queries_of(s, a, ByLane::<4>, d, qkv, weights, dout, dscores, dqkv),
-        (Order::Lanes, _, d) => queries_of(s, a, ByLane::<16>, d, qkv, weights, dout, dscores, dqkv),
-        (Order::Heads, n_heads, d) => {
-            queries_of(s, a, ByHead { n_heads, d_head: d / n_heads }, d, qkv, weights, dout, dscores, dqkv)
-        }
-    }
+    with_heads!(a, |heads, d| queries_of(s, a, heads, d, qkv, weights, dout, dscores, dqkv));
 }
 
 #[inline(always)]
@@ -324,16 +327,7 @@ fn keys_body<S: Simd>(
     dscores: &[f32],
     dqkv: &mut [f32],
 ) {
-    // With the sizes known, a row stays in registers.
-    match (a.order, a.n_heads, a.d) {
-        (Order::Lanes, 8, 256) => keys_of(s, a, ByLane::<8>, 256, qkv, weights, dout, dscores, dqkv),
-        (Order::Lanes, 8, d) => keys_of(s, a, ByLane::<8>, d, qkv, weights, dout, dscores, dqkv),
-        (Order::Lanes, 4, d) => keys_of(s, a, ByLane::<4>, d, qkv, weights, dout, dscores, dqkv),
-        (Order::Lanes, _, d) => keys_of(s, a, ByLane::<16>, d, qkv, weights, dout, dscores, dqkv),
-        (Order::Heads, n_heads, d) => {
-            keys_of(s, a, ByHead { n_heads, d_head: d / n_heads }, d, qkv, weights, dout, dscores, dqkv)
-        }
-    }
+    with_heads!(a, |heads, d| keys_of(s, a, heads, d, qkv, weights, dout, dscores, dqkv));
 }
 
 #[inline(always)]

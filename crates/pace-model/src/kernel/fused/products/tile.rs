@@ -145,13 +145,12 @@ fn columns_of<S: Simd, const C: usize>(
     stride: usize,
     finish: Finish<'_>,
 ) {
-    let bias = bias_of::<S, C>(s, finish.bias);
     for depth in (0..left.k.max(1)).step_by(DEPTH) {
         let steps = depth..left.k.min(depth + DEPTH);
         // The bias and the old content count once, and ReLU looks at the whole sum.
         let last = steps.end == left.k;
         let finish = Finish { add: finish.add || depth > 0, relu: finish.relu && last, ..finish };
-        let bias = if last { bias } else { [s.zero(); C] };
+        let bias = if last { finish.bias } else { &[] };
         for (first, count) in tiles(left.m) {
             macro_rules! tile {
                 ($($row:literal $sum:ident),+) => {{
@@ -163,6 +162,8 @@ fn columns_of<S: Simd, const C: usize>(
                         let x = x.first_chunk::<{ [$($row),+].len() }>().expect("a column of the tile");
                         $($sum = add_product::<S, C>(s, x[$row], weights, $sum);)+
                     }
+                    // Here and not before, so that it takes no register from the sums.
+                    let bias = bias_of::<S, C>(s, bias);
                     $(end::<S, C>(s, $sum, bias, &mut out[(first + $row) * stride..], panel.columns, finish);)+
                 }};
             }

@@ -42,10 +42,6 @@ impl Level {
         }
     }
 
-    fn name(self) -> &'static str {
-        self.facts().0
-    }
-
     /// [`Simd::TILE_VECTORS`] of the level.
     pub(crate) fn tile_vectors(self) -> usize {
         self.facts().1
@@ -63,8 +59,8 @@ pub(crate) fn level() -> Level {
         let levels = detect();
         match std::env::var("PACE_SIMD") {
             Err(_) => levels[0],
-            Ok(wanted) => *levels.iter().find(|level| level.name() == wanted).unwrap_or_else(|| {
-                let names: Vec<&str> = levels.iter().map(|level| level.name()).collect();
+            Ok(wanted) => *levels.iter().find(|level| level.facts().0 == wanted).unwrap_or_else(|| {
+                let names: Vec<&str> = levels.iter().map(|level| level.facts().0).collect();
                 panic!("PACE_SIMD={wanted} is no level of this CPU; it has {}", names.join(", "))
             }),
         }
@@ -124,6 +120,8 @@ macro_rules! kernel {
                 }
                 #[cfg(target_arch = "aarch64")]
                 Level::Neon(s) => {
+                    // A function of its own, as the other levels are, and not part of one that has the portable loops too.
+                    #[inline(never)]
                     fn neon(s: $crate::kernel::fused::simd::Neon, $($arg: $ty),*) {
                         $body(s, $($arg),*)
                     }
@@ -148,6 +146,8 @@ macro_rules! instructions {
     ($($(#[$meta:meta])* fn $name:ident $(<const $g:ident: $gty:ty>)? ($s:ident $(, $arg:ident: $ty:ty)*) $(-> $out:ty)? $body:block)*) => {
         $(
             $(#[$meta])*
+            // NEON is part of the target, so that only its loads and stores are unchecked there.
+            #[cfg_attr(target_arch = "aarch64", allow(unused_unsafe))]
             #[inline(always)]
             fn $name $(<const $g: $gty>)? ($s $(, $arg: $ty)*) $(-> $out)? {
                 // SAFETY: the token `self` says that this CPU has the instructions; addresses come from slices and arrays that
@@ -456,7 +456,7 @@ mod arm {
             }
             fn lanes(self, from: usize, to: usize) -> FourU {
                 let mut lanes = [0_u32; LANES];
-                lanes[from.min(to)..to.min(LANES)].fill(!0);
+                lanes[from.min(to).min(LANES)..to.min(LANES)].fill(!0);
                 let p = lanes.as_ptr();
                 [vld1q_u32(p), vld1q_u32(p.add(4)), vld1q_u32(p.add(8)), vld1q_u32(p.add(12))]
             }

@@ -2,7 +2,7 @@
 //!
 //! A lane vector is one register of AVX-512, two of AVX2, four of NEON, or an array ([`Portable`]). Because it has sixteen lanes
 //! everywhere, and because a multiply-add rounds once everywhere, a kernel has one source and gives the same bits on every
-//! [`Level`]. What a compiler makes of plain loops differs from CPU to CPU; these words are instructions.
+//! [`Level`] (of NaNs, sign and payload may differ). What a compiler makes of plain loops differs from CPU to CPU; these words are instructions.
 //!
 //! [`arch`] holds the instructions and all unchecked code, [`slices`] the loops over rows of any length.
 

@@ -85,12 +85,6 @@ impl Site {
         if self.keep(index) { self.scale } else { 0.0 }
     }
 
-    /// What a kept element is multiplied by: 1 if nothing is dropped.
-    #[inline(always)]
-    pub(crate) fn kept_scale(&self) -> f32 {
-        if self.is_on() { self.scale } else { 1.0 }
-    }
-
     /// The factors of a whole tensor, indexed in row-major order: what the plain twins multiply by.
     pub(crate) fn mask<const D: usize>(&self, shape: [usize; D], device: &Device) -> Tensor<D> {
         let count = shape.iter().product::<usize>();
@@ -102,6 +96,12 @@ impl Site {
 
 #[cfg(feature = "flex")]
 impl Site {
+    /// What a kept element is multiplied by: 1 if nothing is dropped.
+    #[inline(always)]
+    pub(crate) fn kept_scale(&self) -> f32 {
+        if self.is_on() { self.scale } else { 1.0 }
+    }
+
     /// [`Site::keep`] of several elements at a time.
     #[inline(always)]
     pub(crate) fn keep_lanes<S: Simd>(&self, s: S, index: S::U) -> S::M {

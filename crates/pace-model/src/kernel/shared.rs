@@ -40,11 +40,12 @@ pub fn shared_encoder(
     config: &BlockConfig,
 ) -> Tensor<2> {
     assert!(!config.dropout.site(0).is_on(), "dropout makes rows with equal pasts differ");
-    let [count, d] = x.dims();
+    let [count, _] = x.dims();
     assert!(pasts.inputs.iter().all(|&input| (input as usize) < count), "an input beyond the {count} given");
     assert!(rows.is_none_or(<[u32]>::is_sorted), "rows are read in ascending order");
     #[cfg(feature = "flex")]
     if lift::serves(&x) && !x.is_autodiff() && shared::serves(config) && !layers.is_empty() {
+        let [_, d] = x.dims();
         check_encoder(&layers, d);
         let inputs = constants(x, layers);
         let (x, params) = inputs.split_first().expect("x comes first");

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// A worker that finds nothing for so long goes to sleep after all: then the step is waiting for something else.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// More workers than this look for work one at a time less often than they get in each other's way.
+/// At most so many workers stay awake: more would get in each other's way while they look for work.
 const MOST_AWAKE: usize = 8;
 
 /// Runs `step` on a worker of rayon's pool while the others stay awake.

@@ -15,7 +15,7 @@ use pace_examples::{
 };
 use pace_graph::dataset::{DartsPairs, DataDir};
 use pace_graph::enumerate::{Darts, Sampler};
-use pace_graph::{Dag, canonical};
+use pace_graph::{Dag, GraphKey};
 use pace_model::encoder::Task;
 use pace_model::objective::{MlmConfig, metric_pairs};
 use pace_search::Candidate;
@@ -197,7 +197,7 @@ fn sample(n: usize, seed: u64) -> Vec<Dag> {
     let mut dags = Vec::with_capacity(n);
     while dags.len() < n {
         let dag = Darts.sample(&mut rng);
-        if seen.insert(canonical(&dag)) {
+        if seen.insert(GraphKey::of(&dag)) {
             dags.push(dag);
         }
     }

@@ -13,19 +13,24 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
 
 use crate::canon::canonical_order;
+use crate::csr::Csr;
 use crate::dag::{Dag, Op};
 use crate::error::Error;
+use crate::structure::{Mask, MaskRule, sequence_mask};
+
+/// Up to so many nodes, making a sequence needs no memory besides its own.
+const STACK_NODES: usize = 64;
 
 /// The sequence of a DAG: per position an operation and a set of earlier positions.
 ///
-/// Equality, order and hash are those of isomorphism classes, so a sequence serves as the key of a graph.
+/// Two canonical sequences are equal iff their graphs are isomorphic; [`GraphKey`](crate::GraphKey) is the compact form to
+/// keep in maps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Vec<RawItem>", into = "Vec<RawItem>")]
 pub struct Sequence {
     ops: Vec<Op>,
-    /// The predecessors of position `j` are `predecessors[offsets[j]..offsets[j + 1]]`, ascending.
-    offsets: Vec<u32>,
-    predecessors: Vec<u32>,
+    /// Per position the positions of the direct predecessors, ascending.
+    predecessors: Csr<u32>,
 }
 
 /// One position of a [`Sequence`].
@@ -62,15 +67,47 @@ impl Sequence {
         &self.ops
     }
 
+    /// Number of edges.
+    pub fn n_edges(&self) -> usize {
+        self.predecessors.n_items()
+    }
+
+    /// The direct predecessors of every position, ascending and all before it.
+    pub fn predecessors(&self) -> &Csr<u32> {
+        &self.predecessors
+    }
+
+    /// The direct successors of every position, ascending and all after it. O(n + m).
+    pub fn successors(&self) -> Csr<u32> {
+        Csr::from_pairs(self.len(), self.edges().map(|(from, to)| (from, to as u32)))
+    }
+
+    /// The edges as positions `(from, to)`, ascending by `to`, then by `from`.
+    pub fn edges(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> + Clone + '_ {
+        let into = |to: usize| self.predecessors.row(to).iter().map(move |&from| (from as usize, to));
+        (0..self.len()).flat_map(into)
+    }
+
     /// The item at `index`.
     pub fn item(&self, index: usize) -> Item<'_> {
-        let (start, end) = (self.offsets[index] as usize, self.offsets[index + 1] as usize);
-        Item { index, op: self.ops[index], predecessors: &self.predecessors[start..end] }
+        Item { index, op: self.ops[index], predecessors: self.predecessors.row(index) }
     }
 
     /// All items in order.
     pub fn items(&self) -> impl ExactSizeIterator<Item = Item<'_>> {
         (0..self.len()).map(|index| self.item(index))
+    }
+
+    /// The attention mask between positions. O(n m / 64), without going back to a graph.
+    ///
+    /// ```
+    /// use pace_graph::{Dag, canonical, dag2seq, structure::{MaskRule, mask}};
+    /// let dag: Dag = "1 3 0 2 : 2>3 2>1 3>0 1>0".parse()?;
+    /// assert_eq!(dag2seq(&dag).mask(MaskRule::PACE), mask(&canonical(&dag), MaskRule::PACE));
+    /// # Ok::<(), pace_graph::Error>(())
+    /// ```
+    pub fn mask(&self, rule: MaskRule) -> Mask {
+        sequence_mask(self, rule)
     }
 
     /// The sequence of a DAG whose nodes are taken in the given order, which must be topological.
@@ -82,24 +119,45 @@ impl Sequence {
     /// If `order` is not a topological order of the nodes.
     pub fn in_order(dag: &Dag, order: &[usize]) -> Sequence {
         assert_eq!(order.len(), dag.n_nodes(), "an order names every node once");
-        let mut position = vec![u32::MAX; order.len()];
-        let mut sequence = Sequence {
-            ops: Vec::with_capacity(order.len()),
-            offsets: Vec::with_capacity(order.len() + 1),
-            predecessors: Vec::with_capacity(dag.n_edges()),
+        let (mut few, mut many) = ([u32::MAX; STACK_NODES], Vec::new());
+        let position = if order.len() <= STACK_NODES {
+            &mut few[..order.len()]
+        } else {
+            many.resize(order.len(), u32::MAX);
+            &mut many[..]
         };
-        sequence.offsets.push(0);
+        let mut sequence = Sequence::with_capacity(order.len(), dag.n_edges());
         for (index, &node) in order.iter().enumerate() {
-            let start = sequence.predecessors.len();
-            sequence.ops.push(dag.op(node));
-            sequence.predecessors.extend(dag.predecessors(node).map(|source| position[source]));
-            let own = &mut sequence.predecessors[start..];
+            let own = sequence.push(dag.op(node), dag.predecessors(node).map(|source| position[source]));
             own.sort_unstable();
             assert!(own.last() != Some(&u32::MAX), "node {node} stands before one of its predecessors");
-            sequence.offsets.push(sequence.predecessors.len() as u32);
             position[node] = index as u32;
         }
         sequence
+    }
+
+    /// The sequence of a DAG in the order in which its nodes are stored.
+    ///
+    /// # Panics
+    /// If that is not a topological order.
+    pub fn as_stored(dag: &Dag) -> Sequence {
+        assert!(dag.is_topologically_numbered(), "a stored order must be topological: {dag}");
+        let mut sequence = Sequence::with_capacity(dag.n_nodes(), dag.n_edges());
+        for (node, op) in dag.ops().enumerate() {
+            sequence.push(op, dag.predecessors(node).map(|source| source as u32));
+        }
+        sequence
+    }
+
+    /// No positions yet, and room for some.
+    pub(crate) fn with_capacity(n_nodes: usize, n_edges: usize) -> Sequence {
+        Sequence { ops: Vec::with_capacity(n_nodes), predecessors: Csr::with_capacity(n_nodes, n_edges) }
+    }
+
+    /// Adds a position; the caller sees to it that its predecessors are earlier ones and end up ascending.
+    pub(crate) fn push(&mut self, op: Op, predecessors: impl IntoIterator<Item = u32>) -> &mut [u32] {
+        self.ops.push(op);
+        self.predecessors.push_row(predecessors)
     }
 }
 
@@ -126,9 +184,7 @@ pub fn dag2seq_all(dags: &[Dag]) -> Vec<Sequence> {
 
 /// The DAG of a sequence: `seq2dag(&dag2seq(&g)) == canonical(&g)`.
 pub fn seq2dag(sequence: &Sequence) -> Dag {
-    let edges =
-        sequence.items().flat_map(|item| item.predecessors.iter().map(move |&source| (source as usize, item.index)));
-    Dag::new(sequence.ops.clone(), edges).expect("a sequence only points backwards, once per predecessor")
+    Dag::new(sequence.ops.clone(), sequence.edges()).expect("a sequence only points backwards, once per predecessor")
 }
 
 impl TryFrom<Vec<RawItem>> for Sequence {
@@ -143,7 +199,7 @@ impl TryFrom<Vec<RawItem>> for Sequence {
         if let Some((from, to)) = dag.edges().find(|(from, to)| from > to) {
             return Err(Error::syntax(format!("position {to} to name earlier positions only"), &from.to_string()));
         }
-        Ok(Sequence::in_order(&dag, &(0..dag.n_nodes()).collect::<Vec<_>>()))
+        Ok(Sequence::as_stored(&dag))
     }
 }
 

@@ -35,24 +35,32 @@
 //! No tensors and no network here; the only unsafe code is the two calls into nauty and Traces.
 
 mod canon;
+mod csr;
 mod dag;
 mod dag2seq;
 pub mod dataset;
 pub mod enumerate;
 mod error;
 mod input;
+mod key;
 mod rooted;
 mod spec;
 mod split;
+mod split_mix;
 pub mod structure;
 mod text;
 mod validity;
+mod vectors;
 
 pub use canon::{CANON_ID, Canonical, GroupSize, Method, canonical, canonical_order, canonicalise};
+pub use csr::Csr;
 pub use dag::{Dag, Op};
 pub use dag2seq::{Item, Sequence, dag2seq, dag2seq_all, seq2dag};
 pub use error::Error;
+pub use key::GraphKey;
 pub use rooted::{Hops, Label, RootedLabels};
 pub use spec::DagSpec;
 pub use split::{Split, python_shuffle, split_in_order, split_reference};
+pub use split_mix::{GOLDEN, split_mix};
 pub use validity::Validity;
+pub use vectors::Vectors;

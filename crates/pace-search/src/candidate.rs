@@ -1,6 +1,6 @@
-//! [`Candidate`]: a graph that a search may ask about, and [`Key`]: the isomorphism class it belongs to.
+//! [`Candidate`]: a graph that a search may ask about.
 
-use pace_graph::{Dag, canonicalise};
+use pace_graph::{Dag, GraphKey};
 use serde::{Deserialize, Serialize};
 
 /// Why a candidate was proposed. It is part of the record, so that a strategy can read its own past.
@@ -47,28 +47,7 @@ impl Candidate {
     }
 
     /// Its isomorphism class.
-    pub fn key(&self) -> Key {
-        Key::of(&self.dag)
-    }
-}
-
-/// The isomorphism class of a graph: equal iff two graphs are the same up to the numbering of their nodes.
-///
-/// The canonical form, packed: number of nodes, operations, edges in ascending order. Some microseconds for a cell.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key(Box<[u32]>);
-
-impl Key {
-    /// The class of `dag`.
-    pub fn of(dag: &Dag) -> Key {
-        let order = canonicalise(dag).order;
-        let mut position = vec![0; order.len()];
-        for (index, &node) in order.iter().enumerate() {
-            position[node] = index as u32;
-        }
-        let mut edges: Vec<[u32; 2]> = dag.edges().map(|(from, to)| [position[from], position[to]]).collect();
-        edges.sort_unstable();
-        let ops = order.iter().map(|&node| u32::from(dag.op(node)));
-        Key([order.len() as u32].into_iter().chain(ops).chain(edges.into_iter().flatten()).collect())
+    pub fn key(&self) -> GraphKey {
+        GraphKey::of(&self.dag)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::candidate::{Candidate, Key};
+use pace_graph::GraphKey;
+
+use crate::candidate::Candidate;
 use crate::curve::Trace;
 use crate::error::Error;
 
@@ -69,7 +71,7 @@ impl Entry {
 pub struct History {
     entries: Vec<Entry>,
     /// The first query of each class.
-    keys: HashMap<Key, usize>,
+    keys: HashMap<GraphKey, usize>,
     places: HashMap<usize, usize>,
     n_rounds: usize,
 }
@@ -149,7 +151,7 @@ impl History {
     }
 
     /// Whether a graph of this class was asked, answered or not.
-    pub fn contains(&self, key: &Key) -> bool {
+    pub fn contains(&self, key: &GraphKey) -> bool {
         self.keys.contains_key(key)
     }
 

@@ -17,7 +17,7 @@ pub mod space;
 pub mod strategy;
 pub mod surrogate;
 
-pub use candidate::{Candidate, Key, Origin};
+pub use candidate::{Candidate, Origin};
 pub use curve::{Band, Curve, Trace};
 pub use error::Error;
 pub use history::{Entry, History, Outcome};

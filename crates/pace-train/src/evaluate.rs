@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use pace_graph::{Dag, DagSpec, canonical};
+use pace_graph::{Dag, DagSpec, GraphKey};
 use pace_model::decoder::{Choice, DagDecoder, DecodeOptions};
 use pace_model::encoder::DagEncoder;
 use pace_model::objective::Vae;
@@ -152,7 +152,7 @@ pub fn reconstruction<E: DagEncoder, D: DagDecoder>(
 
 fn isomorphic(one: &Dag, other: &Dag) -> bool {
     // Cheap numbers first: most wrong decodings differ in them.
-    one.n_nodes() == other.n_nodes() && one.n_edges() == other.n_edges() && canonical(one) == canonical(other)
+    one.n_nodes() == other.n_nodes() && one.n_edges() == other.n_edges() && GraphKey::of(one) == GraphKey::of(other)
 }
 
 /// What comes out of the prior, as fractions.
@@ -170,17 +170,13 @@ pub struct Generation {
 
 /// Isomorphism classes of the training graphs, to tell what is new.
 #[derive(Clone, Debug)]
-pub struct Known(HashSet<String>);
+pub struct Known(HashSet<GraphKey>);
 
 impl Known {
     /// Collects the classes of `dags`.
     pub fn new(dags: &[Dag]) -> Known {
-        Known(dags.par_iter().map(class).collect())
+        Known(dags.par_iter().map(GraphKey::of).collect())
     }
-}
-
-fn class(dag: &Dag) -> String {
-    canonical(dag).to_string()
 }
 
 /// The published protocol: `n_latents` vectors of the prior, each decoded `n_decodings` times.
@@ -195,14 +191,14 @@ pub fn generation<E: DagEncoder, D: DagDecoder>(
 ) -> Generation {
     let decoded = decode(vae, &prior.repeated(n_decodings), options, device, progress);
     let valid: Vec<&Dag> = decoded.par_iter().filter(|dag| spec.is_valid(dag)).collect();
-    let classes: Vec<String> = valid.par_iter().map(|dag| class(dag)).collect();
-    let novel = classes.iter().filter(|class| !known.0.contains(*class)).count();
+    let keys: Vec<GraphKey> = valid.par_iter().map(|dag| GraphKey::of(dag)).collect();
+    let novel = keys.iter().filter(|key| !known.0.contains(*key)).count();
     let strings: HashSet<Vec<u16>> = valid.iter().map(|dag| published_string(dag)).collect();
     let n_valid = valid.len().max(1) as f64;
     Generation {
         valid: valid.len() as f64 / decoded.len().max(1) as f64,
         novel: novel as f64 / n_valid,
-        unique: classes.into_iter().collect::<HashSet<String>>().len() as f64 / n_valid,
+        unique: keys.into_iter().collect::<HashSet<GraphKey>>().len() as f64 / n_valid,
         unique_published: strings.len() as f64 / n_valid,
     }
 }

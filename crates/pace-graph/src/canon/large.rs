@@ -2,6 +2,7 @@
 
 use super::refine::{Cells, mix};
 use super::{Canonical, GroupSize, Method, nauty};
+use crate::csr::Csr;
 use crate::dag::Dag;
 use crate::structure::depths;
 
@@ -9,27 +10,13 @@ use crate::structure::depths;
 /// many rounds as it is long, and Traces refines faster itself.
 const ROUNDS: usize = 3;
 
-/// The undirected graph as compressed rows: the neighbours of `v` are `targets[offsets[v]..offsets[v + 1]]`.
-pub(super) struct Undirected {
-    pub offsets: Vec<usize>,
-    pub targets: Vec<i32>,
-}
-
-impl Undirected {
-    fn new(dag: &Dag) -> Undirected {
-        let mut offsets = Vec::with_capacity(dag.n_nodes() + 1);
-        let mut targets = Vec::with_capacity(2 * dag.n_edges());
-        offsets.push(0);
-        for node in 0..dag.n_nodes() {
-            targets.extend(dag.predecessors(node).chain(dag.successors(node)).map(|other| other as i32));
-            offsets.push(targets.len());
-        }
-        Undirected { offsets, targets }
+/// Per node its neighbours, without directions.
+fn undirected(dag: &Dag) -> Csr<i32> {
+    let mut graph = Csr::with_capacity(dag.n_nodes(), 2 * dag.n_edges());
+    for node in 0..dag.n_nodes() {
+        graph.push_row(dag.predecessors(node).chain(dag.successors(node)).map(|other| other as i32));
     }
-
-    fn neighbours(&self, node: usize) -> &[i32] {
-        &self.targets[self.offsets[node]..self.offsets[node + 1]]
-    }
+    graph
 }
 
 pub(super) fn canonicalise(dag: &Dag, colour: impl Fn(usize) -> u32) -> Canonical {
@@ -41,9 +28,9 @@ pub(super) fn canonicalise(dag: &Dag, colour: impl Fn(usize) -> u32) -> Canonica
     let mut method = Method::Distinct;
     let mut automorphisms = GroupSize::TRIVIAL;
     if n_cells < n {
-        let graph = Undirected::new(dag);
+        let graph = undirected(dag);
         let n_cells = cells.refine(n_cells, ROUNDS, |node, colour| {
-            let hashes = graph.neighbours(node).iter().map(|&other| mix(colour[other as usize]));
+            let hashes = graph.row(node).iter().map(|&other| mix(colour[other as usize]));
             hashes.fold(0, u64::wrapping_add)
         });
         method = Method::Refinement;

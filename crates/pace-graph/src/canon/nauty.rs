@@ -10,9 +10,9 @@ use std::ptr;
 use nauty_Traces_sys as sys;
 
 use super::GroupSize;
-use super::large::Undirected;
 use super::refine::Cells;
 use super::small::{MAX_NODES, bits};
+use crate::csr::Csr;
 
 /// Canonically orders the nodes inside the given cells by dense nauty; `row` is the undirected adjacency.
 pub(super) fn dense(cells: &mut Cells<'_>, row: impl Fn(usize) -> u64) -> GroupSize {
@@ -47,23 +47,25 @@ pub(super) fn dense(cells: &mut Cells<'_>, row: impl Fn(usize) -> u64) -> GroupS
     GroupSize { mantissa: stats.grpsize1, exponent: stats.grpsize2 }
 }
 
-/// Canonically orders the nodes inside the given cells by Traces.
-pub(super) fn traces(cells: &mut Cells<'_>, mut graph: Undirected) -> GroupSize {
+/// Canonically orders the nodes inside the given cells by Traces; `graph` has each edge in both rows.
+pub(super) fn traces(cells: &mut Cells<'_>, graph: Csr<i32>) -> GroupSize {
     let n = cells.order.len();
     let count = c_int::try_from(n).expect("Traces numbers nodes by C ints");
     let (mut lab, mut ptn, mut orbits) = (vec![0; n], vec![0; n], vec![0; n]);
     write_partition(cells, &mut lab, &mut ptn);
-    let mut degrees: Vec<c_int> = graph.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as c_int).collect();
+    let mut degrees: Vec<c_int> = graph.rows().map(|row| row.len() as c_int).collect();
+    let (offsets, mut targets) = graph.into_parts();
+    let mut starts: Vec<usize> = offsets.into_iter().map(|offset| offset as usize).collect();
     let mut sparse = sys::sparsegraph {
-        nde: graph.targets.len(),
-        v: graph.offsets.as_mut_ptr(),
+        nde: targets.len(),
+        v: starts.as_mut_ptr(),
         nv: count,
         d: degrees.as_mut_ptr(),
-        e: graph.targets.as_mut_ptr(),
+        e: targets.as_mut_ptr(),
         w: ptr::null_mut(),
         vlen: n,
         dlen: n,
-        elen: graph.targets.len(),
+        elen: targets.len(),
         wlen: 0,
     };
     let mut options =

@@ -1,5 +1,7 @@
 //! Ordered colour refinement (1-WL): splits cells of look-alike nodes by their neighbours' colours.
 
+use crate::split_mix::{GOLDEN, split_mix};
+
 /// An ordered partition of the nodes, on borrowed buffers so that small graphs stay on the stack.
 ///
 /// `order` lists the nodes cell by cell; the colour of a node is the index at which its cell starts.
@@ -74,10 +76,7 @@ impl Cells<'_> {
     }
 }
 
-/// A 64-bit hash of a colour (the SplitMix64 finaliser), to be summed over neighbours.
+/// A 64-bit hash of a colour, to be summed over neighbours.
 pub(super) fn mix(colour: u32) -> u64 {
-    let mut x = (u64::from(colour) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+    split_mix((u64::from(colour) + 1).wrapping_mul(GOLDEN))
 }

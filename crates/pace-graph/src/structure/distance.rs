@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::mask::Mask;
+use crate::csr::Csr;
 use crate::dag::Dag;
 
 /// Along which paths distances are measured.
@@ -62,7 +63,7 @@ impl Distances {
 /// all of them one bias) and the search stops there.
 pub fn distances(dag: &Dag, paths: Paths, cutoff: Option<u32>) -> Distances {
     let n_nodes = dag.n_nodes();
-    let neighbours = Neighbours::new(dag, paths);
+    let neighbours = neighbours(dag, paths);
     let mut distances = Distances::infinite(n_nodes);
     let mut known = Mask::identity(n_nodes);
     let mut frontier = known.clone(); // row v: the nodes exactly `hops` steps from v
@@ -78,7 +79,7 @@ pub fn distances(dag: &Dag, paths: Paths, cutoff: Option<u32>) -> Distances {
         let mut next = Mask::none(n_nodes);
         for node in 0..n_nodes {
             let found = next.row_mut(node);
-            for &neighbour in neighbours.of(node) {
+            for &neighbour in neighbours.row(node) {
                 found.iter_mut().zip(frontier.row(neighbour)).for_each(|(found, word)| *found |= word);
             }
             for (found, known) in found.iter_mut().zip(known.row_mut(node)) {
@@ -91,27 +92,12 @@ pub fn distances(dag: &Dag, paths: Paths, cutoff: Option<u32>) -> Distances {
     distances
 }
 
-/// Adjacency in compressed rows: every step of the search walks it, so it is worth building once.
-struct Neighbours {
-    offsets: Vec<usize>,
-    nodes: Vec<usize>,
-}
-
-impl Neighbours {
-    fn new(dag: &Dag, paths: Paths) -> Neighbours {
-        let mut lists = Neighbours { offsets: Vec::with_capacity(dag.n_nodes() + 1), nodes: Vec::new() };
-        lists.offsets.push(0);
-        for node in 0..dag.n_nodes() {
-            if paths == Paths::Undirected {
-                lists.nodes.extend(dag.predecessors(node));
-            }
-            lists.nodes.extend(dag.successors(node));
-            lists.offsets.push(lists.nodes.len());
-        }
-        lists
+/// Adjacency as lists: every step of the search walks it, so it is worth building once.
+fn neighbours(dag: &Dag, paths: Paths) -> Csr<usize> {
+    let mut lists = Csr::with_capacity(dag.n_nodes(), 2 * dag.n_edges());
+    for node in 0..dag.n_nodes() {
+        let back = (paths == Paths::Undirected).then(|| dag.predecessors(node));
+        lists.push_row(back.into_iter().flatten().chain(dag.successors(node)));
     }
-
-    fn of(&self, node: usize) -> &[usize] {
-        &self.nodes[self.offsets[node]..self.offsets[node + 1]]
-    }
+    lists
 }

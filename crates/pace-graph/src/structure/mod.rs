@@ -38,6 +38,7 @@ use crate::error::Error;
 pub use ancestors::AncestorLists;
 pub use backtracking::{Backtracking, backtracking_mask};
 pub use closure::closure_mask;
+pub(crate) use closure::sequence_mask;
 pub use degree::{in_degrees, out_degrees};
 pub use depth::{depths, topological_order};
 pub use dfs::{dependent_set, dfs_mask};

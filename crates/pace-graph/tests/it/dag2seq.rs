@@ -1,6 +1,9 @@
 //! Theorem 3.1 as tests: the sequence is lossless, and equal exactly for isomorphic DAGs.
 
-use pace_graph::{Dag, Hops, RootedLabels, Sequence, canonical, dag2seq, dag2seq_all, seq2dag};
+use std::collections::BTreeSet;
+
+use pace_graph::structure::{MaskRule, mask};
+use pace_graph::{Dag, GraphKey, Hops, RootedLabels, Sequence, canonical, dag2seq, dag2seq_all, seq2dag};
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 
 use crate::graphs::{dag, isomorphic, renumbered};
@@ -29,6 +32,29 @@ proptest! {
         prop_assert!(backwards);
         let json = serde_json::to_string(&sequence).expect("serialisable");
         prop_assert_eq!(serde_json::from_str::<Sequence>(&json).expect("own JSON"), sequence);
+    }
+
+    #[test]
+    fn sequences_know_edges_and_masks((dag, order) in renumbered(dag(70, 4))) {
+        let (sequence, form) = (dag2seq(&dag.relabel(&order)), canonical(&dag));
+        prop_assert_eq!(&sequence, &Sequence::as_stored(&form));
+        prop_assert_eq!(sequence.edges().collect::<BTreeSet<_>>(), form.edges().collect());
+        let successors = sequence.successors();
+        for node in 0..form.n_nodes() {
+            prop_assert!(successors.row(node).iter().map(|&other| other as usize).eq(form.successors(node)));
+        }
+        for rule in MaskRule::ALL {
+            prop_assert_eq!(sequence.mask(rule), mask(&form, rule));
+        }
+    }
+
+    #[test]
+    fn keys_are_isomorphism_classes((dag, order) in renumbered(dag(12, 4)), other in dag(12, 4)) {
+        let key = GraphKey::of(&dag);
+        prop_assert_eq!(&GraphKey::of(&dag.relabel(&order)), &key);
+        prop_assert_eq!(GraphKey::of(&other) == key, canonical(&other) == canonical(&dag));
+        prop_assert_eq!(key.canonical(), canonical(&dag));
+        prop_assert_eq!(key.sequence(), dag2seq(&dag));
     }
 
     #[test]

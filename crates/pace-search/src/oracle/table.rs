@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pace_graph::dataset::{Nas101Accuracy, Nas101Cell};
 use pace_graph::enumerate::Nas101Space;
-use pace_graph::{Dag, canonical};
+use pace_graph::{Dag, GraphKey};
 use serde::{Deserialize, Serialize};
 
 use super::Oracle;
@@ -55,8 +55,8 @@ impl Nas101Protocol {
 
 #[derive(Clone, Debug)]
 enum Places {
-    /// By canonical form.
-    Any(HashMap<Dag, u32>),
+    /// By isomorphism class.
+    Any(HashMap<GraphKey, u32>),
     /// By index in the space: 4 bytes per cell where a map would take hundreds.
     Nas101(Arc<Nas101Space>, Vec<u32>),
 }
@@ -90,7 +90,7 @@ impl Table {
         let (mut places, mut scores) = (HashMap::new(), Vec::new());
         for (row, (dag, found)) in rows.into_iter().enumerate() {
             check(row, found)?;
-            if let Some(before) = places.insert(canonical(&dag), row as u32) {
+            if let Some(before) = places.insert(GraphKey::of(&dag), row as u32) {
                 return Err(bad_row(row, format!("it is the graph of row {before} again; keep one of them")));
             }
             scores.push(found);
@@ -169,7 +169,7 @@ impl Table {
     /// The scores of a graph under any numbering; none if it is not in the table.
     pub fn scores(&self, dag: &Dag) -> Option<Scores> {
         match &self.places {
-            Places::Any(places) => places.get(&canonical(dag)).map(|&row| self.scores[row as usize]),
+            Places::Any(places) => places.get(&GraphKey::of(dag)).map(|&row| self.scores[row as usize]),
             Places::Nas101(space, _) => self.at(space.index_of(dag)?),
         }
     }

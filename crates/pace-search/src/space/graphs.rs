@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use pace_graph::Dag;
 use pace_graph::enumerate::Nas101Space;
+use pace_graph::{Dag, GraphKey};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-
-use crate::candidate::Key;
 
 /// Graphs by number, and numbers by graph.
 pub trait Graphs: Sync {
@@ -38,13 +36,13 @@ impl Graphs for Nas101Space {
 #[derive(Clone, Debug)]
 pub struct Listed {
     dags: Vec<Dag>,
-    places: HashMap<Key, usize>,
+    places: HashMap<GraphKey, usize>,
 }
 
 impl Listed {
     /// Indexes the list; of isomorphic graphs the first is found.
     pub fn new(dags: Vec<Dag>) -> Listed {
-        let keys: Vec<Key> = dags.par_iter().map(Key::of).collect();
+        let keys: Vec<GraphKey> = dags.par_iter().map(GraphKey::of).collect();
         let mut places = HashMap::with_capacity(keys.len());
         for (place, key) in keys.into_iter().enumerate() {
             places.entry(key).or_insert(place);
@@ -68,6 +66,6 @@ impl Graphs for Listed {
     }
 
     fn place(&self, dag: &Dag) -> Option<usize> {
-        self.places.get(&Key::of(dag)).copied()
+        self.places.get(&GraphKey::of(dag)).copied()
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use faer::{Mat, MatRef};
-use pace_graph::Dag;
+use pace_graph::{Dag, GraphKey};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::{Criterion, Embedded, Space, Taken};
 use crate::Matrix;
-use crate::candidate::{Candidate, Key, Origin};
+use crate::candidate::{Candidate, Origin};
 use crate::error::Error;
 
 /// A batch is filled up with no fewer vectors than that at a time.
@@ -62,7 +62,7 @@ pub struct Latent<'a> {
     decoder: &'a dyn Decode,
     low: Vec<f64>,
     high: Vec<f64>,
-    known: HashSet<Key>,
+    known: HashSet<GraphKey>,
 }
 
 impl<'a> Latent<'a> {
@@ -87,7 +87,7 @@ impl<'a> Latent<'a> {
 
     /// Also drops these graphs, e.g. those the model was trained on, whose scores are known.
     pub fn avoiding<'d>(mut self, dags: impl IntoIterator<Item = &'d Dag>) -> Latent<'a> {
-        self.known.extend(dags.into_iter().map(Key::of));
+        self.known.extend(dags.into_iter().map(GraphKey::of));
         self
     }
 
@@ -159,10 +159,10 @@ impl<'a> Latent<'a> {
 
 /// The most frequent class among valid decodings, as it came first; the earliest of several.
 fn most_frequent(decodings: Vec<Option<Dag>>) -> Option<Dag> {
-    let mut classes: HashMap<Key, (usize, usize)> = HashMap::new();
+    let mut classes: HashMap<GraphKey, (usize, usize)> = HashMap::new();
     for (index, dag) in decodings.iter().enumerate() {
         if let Some(dag) = dag {
-            classes.entry(Key::of(dag)).or_insert((0, index)).0 += 1;
+            classes.entry(GraphKey::of(dag)).or_insert((0, index)).0 += 1;
         }
     }
     let (_, first) = classes.into_values().max_by_key(|&(count, first)| (count, std::cmp::Reverse(first)))?;

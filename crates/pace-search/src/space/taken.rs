@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 
-use crate::candidate::{Candidate, Key};
+use pace_graph::GraphKey;
+
+use crate::candidate::Candidate;
 use crate::history::History;
 
 /// Everything in a history, answered or not, and what a batch has added to it.
 #[derive(Clone, Debug, Default)]
 pub struct Taken<'a> {
     history: Option<&'a History>,
-    keys: HashSet<Key>,
+    keys: HashSet<GraphKey>,
     places: HashSet<usize>,
 }
 
@@ -45,7 +47,7 @@ impl<'a> Taken<'a> {
     }
 
     /// Whether a graph of this class is taken.
-    pub fn contains(&self, key: &Key) -> bool {
+    pub fn contains(&self, key: &GraphKey) -> bool {
         self.keys.contains(key) || self.history.is_some_and(|history| history.contains(key))
     }
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use pace_graph::Dag;
 use pace_graph::enumerate::Mutate;
+use pace_graph::{Dag, GraphKey};
 use pace_search::oracle::{NaSurrogate, Oracle};
 use pace_search::space::{Listed, Pool};
 use pace_search::strategy::{
     BayesianOptimisation, BayesianOptimisationConfig, Reach, Setting, Strategy, StrategyConfig,
 };
-use pace_search::{Error, History, Key, Origin, Outcome, run_in_memory};
+use pace_search::{Error, History, Origin, Outcome, run_in_memory};
 
 use crate::search_sample::{Moves, bayes, chains, pool};
 
@@ -36,9 +36,9 @@ fn answered(pool: &Pool<'_>, n: usize) -> History {
 }
 
 /// The classes one edit away from the best few.
-fn around(history: &History, n_centres: usize) -> HashSet<Key> {
+fn around(history: &History, n_centres: usize) -> HashSet<GraphKey> {
     let centres = history.top(n_centres);
-    centres.iter().flat_map(|(entry, _)| Moves.neighbours(&entry.candidate.dag)).map(|dag| Key::of(&dag)).collect()
+    centres.iter().flat_map(|(entry, _)| Moves.neighbours(&entry.candidate.dag)).map(|dag| GraphKey::of(&dag)).collect()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn local_search_takes_an_edit_of_each_of_the_best() {
     let round = BayesianOptimisation::new(config, &pool, 1).unwrap().with_edits(&Moves).propose(&history, 5).unwrap();
     assert_eq!(round.len(), 10);
     for (neighbour, (entry, _)) in round[5..].iter().zip(history.top(5)) {
-        let near: HashSet<Key> = Moves.neighbours(&entry.candidate.dag).iter().map(Key::of).collect();
+        let near: HashSet<GraphKey> = Moves.neighbours(&entry.candidate.dag).iter().map(GraphKey::of).collect();
         assert!(near.contains(&neighbour.key()) && neighbour.origin == Origin::Neighbour);
     }
     assert_eq!(round.iter().map(|candidate| candidate.key()).collect::<HashSet<_>>().len(), 10);

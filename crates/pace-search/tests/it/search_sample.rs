@@ -1,8 +1,8 @@
 //! A small world to search: ENAS chains with one-hot vectors, and every strategy on them.
 
-use pace_graph::Dag;
-use pace_graph::enumerate::Mutate;
-use pace_graph::enumerate::{Enas, Sampler};
+use pace_graph::enumerate::{Enas, Mutate, Sampler};
+use pace_graph::{Dag, GraphKey};
+use pace_search::Error;
 use pace_search::acquisition::{AcquisitionConfig, ExpectedImprovement};
 use pace_search::oracle::{NaSurrogate, Oracle};
 use pace_search::space::{Listed, Open, Pool};
@@ -10,7 +10,6 @@ use pace_search::strategy::{
     BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Reach, Setting, Strategy, StrategyConfig,
 };
 use pace_search::surrogate::{SparseGpConfig, SurrogateConfig};
-use pace_search::{Error, Key};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -64,7 +63,7 @@ pub fn chains(n: usize, seed: u64) -> Listed {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut seen = std::collections::HashSet::new();
     let draws = std::iter::repeat_with(|| Enas::default().sample(&mut rng));
-    Listed::new(draws.filter(|dag| seen.insert(Key::of(dag))).take(n).collect())
+    Listed::new(draws.filter(|dag| seen.insert(GraphKey::of(dag))).take(n).collect())
 }
 
 pub fn pool(chains: &Listed) -> Pool<'_> {

@@ -13,8 +13,8 @@ use std::collections::HashSet;
 
 use rand::{Rng, RngExt};
 
-use crate::canon::canonical;
 use crate::dag::{Dag, Op};
+use crate::key::GraphKey;
 
 mod bn;
 mod darts;
@@ -42,10 +42,11 @@ pub trait Mutate: Sync {
     }
 }
 
-/// The canonical forms of `edited`, each once and in order of appearance, without `origin` (itself canonical).
+/// The canonical forms of `edited`, each once and in order of appearance, without that of `origin`.
 fn distinct(origin: &Dag, edited: impl IntoIterator<Item = Dag>) -> Vec<Dag> {
-    let mut seen = HashSet::from([origin.clone()]);
-    edited.into_iter().map(|dag| canonical(&dag)).filter(|dag| seen.insert(dag.clone())).collect()
+    let mut seen = HashSet::from([GraphKey::of(origin)]);
+    let keys = edited.into_iter().map(|dag| GraphKey::of(&dag));
+    keys.filter(|key| seen.insert(key.clone())).map(|key| key.canonical()).collect()
 }
 
 /// The same graph with another operation at `node`.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use pace_graph::dataset::{DartsCell, Dataset, Sample};
 use pace_graph::enumerate::{Darts, Sampler};
-use pace_graph::{Dag, canonical};
+use pace_graph::{Dag, GraphKey, canonical};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -128,9 +128,9 @@ impl Nas301SurrogateConfig {
         let mut rng = ChaCha8Rng::seed_from_u64(self.perceptron.seed);
         let (mut seen, mut cells) = (HashSet::new(), Vec::with_capacity(self.n_cells));
         while cells.len() < self.n_cells {
-            let cell = canonical(&Darts.sample(&mut rng));
-            if seen.insert(cell.clone()) {
-                cells.push(cell);
+            let key = GraphKey::of(&Darts.sample(&mut rng));
+            if seen.insert(key.clone()) {
+                cells.push(key.canonical());
             }
         }
         let scores = teacher.evaluate(&cells)?;

@@ -112,7 +112,7 @@ fn main() -> Result<()> {
     program.run(&args, load, |data, run| {
         let bic = match made.take() {
             Some(bic) => Some(bic),
-            None => read_sample(&DataDir::resolve(args.run.data.as_deref()))?,
+            None => read_sample(&args.run.data_dir())?,
         };
         bic.map(|bic| check_scores(bic, data, run)).transpose()
     })

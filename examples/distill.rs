@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use pace_checkout::data_dir;
 use pace_graph::dataset::{DartsPairs, DataDir, Na, Nas101Table};
 use pace_search::oracle::{
     HeldOut, NaSurrogateConfig, Nas101SurrogateConfig, Nas301, Nas301Network, Nas301SurrogateConfig,
@@ -35,7 +36,7 @@ struct Options {
     /// Folder with the datasets [default: PACE_DATA, then ../shared/data, then datasets/.cache]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// File for the weights [default: datasets/DATASET/surrogate.bin]
+    /// File for the weights [default: crates/pace-search/weights/DATASET.bin]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Passes over the graphs [default: as many as the embedded weights took]
@@ -46,7 +47,7 @@ struct Options {
 fn main() -> Result<()> {
     let dataset = Args::parse().dataset;
     let (Which::Na(options) | Which::Nas101(options) | Which::Nas301(options)) = &dataset;
-    let dir = DataDir::resolve(options.data.as_deref());
+    let dir = data_dir(options.data.as_deref());
     let start = Instant::now();
     let progress = |member: usize, epoch: usize, rmse: f64| {
         let seconds = start.elapsed().as_secs_f64();
@@ -81,10 +82,15 @@ fn main() -> Result<()> {
             "{part} ({n_rows} rows): RMSE {rmse:.4} standard deviations, Pearson {pearson:.4}, Spearman {spearman:.4}"
         );
     }
-    let out = options.out.clone().unwrap_or_else(|| PathBuf::from(format!("datasets/{name}/surrogate.bin")));
+    let out = options.out.clone().unwrap_or_else(|| weights().join(format!("{name}.bin")));
     std::fs::write(&out, &bytes).with_context(|| format!("could not write {}", out.display()))?;
     println!("{} bytes of weights in {}", bytes.len(), out.display());
     Ok(())
+}
+
+/// The folder whose files `pace-search` embeds.
+fn weights() -> PathBuf {
+    pace_checkout::root().join("crates/pace-search/weights")
 }
 
 /// The published network, brought to the scale of NAS-Bench-301 by the pairs.

@@ -13,7 +13,7 @@ use pace_examples::{
     DngoPlan, Found, MlmArgs, MlmData, MlmPlan, Preset, ReachArg, Report, RunArgs, SearchPlan, dngo_methods,
     pretrain_and_embed, report_searches, rows_bar, rows_seen, search_all,
 };
-use pace_graph::dataset::{DartsPairs, DataDir};
+use pace_graph::dataset::DartsPairs;
 use pace_graph::enumerate::{Darts, Sampler};
 use pace_graph::{Dag, GraphKey};
 use pace_model::encoder::Task;
@@ -161,7 +161,7 @@ fn record(found: &[Found], suffix: &str, run: &mut Run) {
 
 /// The network with its calibration, if it is at hand, else the stand-in.
 fn judge(args: &RunArgs) -> Result<Judge> {
-    let dir = DataDir::resolve(args.data.as_deref());
+    let dir = args.data_dir();
     if [NETWORK, ENCODING, PAIRS].iter().any(|file| dir.find(FOLDER, file).is_none()) {
         ensure!(args.data.is_none(), "{NETWORK}, {ENCODING} and {PAIRS} are not in the folder given with --data");
         let oracle = Nas301Surrogate::embedded();

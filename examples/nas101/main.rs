@@ -13,7 +13,6 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use clap::Parser;
 use pace_examples::{MlmArgs, MlmData, Report, RunArgs, pretrain_and_embed};
-use pace_graph::dataset::DataDir;
 use pace_graph::enumerate::Nas101Space;
 use pace_graph::{CANON_ID, Dag, DagSpec};
 use pace_model::objective::metric_pairs;
@@ -36,7 +35,7 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let plan = plan(&args.run, &args.mlm)?;
     let threads = args.run.init_threads()?;
-    let data = DataDir::resolve(args.run.data.as_deref());
+    let data = args.run.data_dir();
     let encoder = &args.mlm.encoder;
     let config = json!({"plan": plan, "canon": CANON_ID, "table": space::table_file(&data)});
     let id = RunId::new("nas101", encoder, args.run.seed, threads, config);

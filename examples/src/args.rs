@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use pace_checkout::data_dir;
+use pace_graph::dataset::DataDir;
 use pace_model::Attention;
 use pace_model::encoder::EncoderConfig;
 use pace_model::layers::PositionConfig;
@@ -43,6 +45,11 @@ impl RunArgs {
             std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
         }
         Ok(dir)
+    }
+
+    /// Where the datasets are looked for.
+    pub fn data_dir(&self) -> DataDir {
+        data_dir(self.data.as_deref())
     }
 
     /// Sizes rayon's pool; returns how many threads there are.

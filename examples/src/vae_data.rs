@@ -1,7 +1,7 @@
 //! [`VaeData`]: the graphs and scores of NA or BN, split as the authors split them.
 
 use anyhow::{Result, ensure};
-use pace_graph::dataset::{DataDir, Dataset, DatasetFormat};
+use pace_graph::dataset::{Dataset, DatasetFormat};
 use pace_graph::{Dag, DagSpec, split_reference};
 use pace_train::record::DataKind;
 
@@ -38,7 +38,7 @@ impl VaeData {
         format: &dyn DatasetFormat,
         embedded: impl FnOnce() -> Result<Dataset>,
     ) -> Result<VaeData> {
-        let dir = DataDir::resolve(args.data.as_deref());
+        let dir = args.data_dir();
         if dir.find(id, file).is_none() {
             ensure!(args.data.is_none(), "{id}/{file} is not in the folder given with --data");
             return VaeData::split(embedded()?, DataKind::Embedded);

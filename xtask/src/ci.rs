@@ -1,5 +1,7 @@
 //! `cargo xtask ci`: what a reviewer would run before merging.
 
+use std::process::Command;
+
 use anyhow::Result;
 use clap::ValueEnum;
 
@@ -27,6 +29,9 @@ enum Step {
     Test,
     /// cargo doc, warnings are errors
     Doc,
+    /// cargo package of the library crates: what would ship builds by itself. A build of Burn in a folder of its own, minutes
+    /// the first time
+    Package,
     /// Read the machine code of the CPU kernels: loops on full vectors, no scalar multiply-adds, no gathers. Needs objdump
     Asm,
     /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
@@ -65,6 +70,7 @@ impl Step {
             Step::Doc => {
                 command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--release", "--workspace", "--no-deps"])
             }
+            Step::Package => package(&mut command),
             Step::Asm => return asm::run(environment),
             // The build script behind this feature fetches LLVM unless it believes to be building documentation; its
             // artefacts must not mix with real ones.
@@ -79,12 +85,18 @@ impl Step {
     }
 }
 
+/// Packages the library crates and builds each from its package. They share one folder, so that Burn is built once; a
+/// reviewer packages before the commit, so the working tree may be dirty.
+fn package(command: &mut Command) -> &mut Command {
+    let stays_here = ["xtask", "pace-examples", "pace-checkout"];
+    command
+        .env("CARGO_TARGET_DIR", workspace_root().join("target/packages"))
+        .args(["package", "--workspace", "--allow-dirty"])
+        .args(stays_here.into_iter().flat_map(|package| ["--exclude", package]))
+}
+
 /// The tests of pace-model with one backend only, on the named device.
-fn model_tests<'a>(
-    command: &'a mut std::process::Command,
-    feature: &str,
-    device: &str,
-) -> &'a mut std::process::Command {
+fn model_tests<'a>(command: &'a mut Command, feature: &str, device: &str) -> &'a mut Command {
     let arguments = ["test", "--release", "--package", "pace-model", "--tests", "--no-default-features", "--features"];
     command.env("PACE_TEST_DEVICE", device).args(arguments).arg(feature)
 }

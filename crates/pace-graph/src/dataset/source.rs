@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
@@ -10,8 +10,6 @@ use lzma_rust2::XzReader;
 use super::{Dataset, DatasetFormat, Progress};
 use crate::error::Error;
 
-/// The environment variable that names a data folder.
-const VARIABLE: &str = "PACE_DATA";
 /// No xz file may ask for more memory than this (KiB); `xz -9` asks for 65 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
@@ -33,18 +31,9 @@ impl DataDir {
         DataDir { roots: vec![root.into()] }
     }
 
-    /// The folder asked for, else the one in `PACE_DATA`, else those that exist of `../shared/data` and
-    /// `datasets/.cache` beside and in the workspace.
-    ///
-    /// A folder that was asked for is the only one searched, so that a wrong path is an error and not other data.
-    pub fn resolve(asked: Option<&Path>) -> DataDir {
-        let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-        if let Some(root) = asked.map(Path::to_owned).or(variable) {
-            return DataDir::at(root);
-        }
-        let workspace = workspace_root();
-        let roots = [workspace.join("../shared/data"), workspace.join("datasets/.cache")];
-        DataDir { roots: roots.into_iter().filter(|root| root.is_dir()).collect() }
+    /// These folders, searched in this order. None of them has to exist.
+    pub fn among(roots: impl IntoIterator<Item = PathBuf>) -> DataDir {
+        DataDir { roots: roots.into_iter().collect() }
     }
 
     /// The path of `<id>/<file>`, or of its `.xz` or `.gz` form.
@@ -76,7 +65,7 @@ impl DataDir {
     fn not_found(&self, file: &str) -> io::Error {
         let roots: Vec<String> = self.roots.iter().map(|root| root.display().to_string()).collect();
         let places = if roots.is_empty() {
-            format!("there is no data folder: set {VARIABLE} to one")
+            "no folder to search was given".to_owned()
         } else {
             format!("no {file}, {file}.xz or {file}.gz under {}", roots.join(" or "))
         };
@@ -98,14 +87,4 @@ pub fn decompressed<'a>(mut reader: impl BufRead + Send + 'a) -> io::Result<Box<
     } else {
         Box::new(whole)
     })
-}
-
-/// The closest folder at or above the current one whose Cargo.toml opens a workspace; else the current one. Tests run
-/// in the folder of their crate, commands in the root.
-fn workspace_root() -> PathBuf {
-    let current = std::env::current_dir().unwrap_or_default();
-    let opens_workspace = |folder: &&Path| {
-        std::fs::read_to_string(folder.join("Cargo.toml")).is_ok_and(|manifest| manifest.contains("[workspace]"))
-    };
-    current.ancestors().find(opens_workspace).unwrap_or(&current).to_owned()
 }

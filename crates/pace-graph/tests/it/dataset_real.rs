@@ -2,22 +2,13 @@
 
 use std::collections::HashSet;
 
+use pace_checkout::data_with;
 use pace_graph::dataset::{
     Bn, DartsArchs, DartsCell, DartsPairs, DataDir, DatasetFormat, Genotype, Na, Nas101Accuracy, Nas101Table, bn_line,
     na_line, nas101_hash, write_nas101_table,
 };
 use pace_graph::enumerate::Nas101Space;
 use pace_graph::{Error, split_reference};
-
-/// The data folder if it has the file; else says why the test does nothing.
-fn data_with(id: &str, file: &str) -> Option<DataDir> {
-    let dir = DataDir::resolve(None);
-    if dir.find(id, file).is_none() {
-        println!("skipped: no {id}/{file} in {dir:?}");
-        return None;
-    }
-    Some(dir)
-}
 
 fn text(dir: &DataDir, id: &str, file: &str) -> Result<String, Error> {
     let mut text = String::new();
@@ -34,7 +25,7 @@ fn mean_and_std(values: &[f64]) -> (f64, f64) {
 #[test]
 fn na_is_that_of_the_paper() -> Result<(), Error> {
     let file = "final_structures6.txt";
-    let Some(dir) = data_with("na", file) else { return Ok(()) };
+    let Some(dir) = data_with(&[("na", file)]) else { return Ok(()) };
     let mut rows = Vec::new();
     let na = dir.read(&Na::default(), "na", file, &mut |progress| rows.push(progress.rows))?;
     assert_eq!(rows.last(), Some(&20_020), "progress counts all rows");
@@ -61,7 +52,7 @@ fn na_is_that_of_the_paper() -> Result<(), Error> {
 #[test]
 fn bn_is_that_of_the_paper() -> Result<(), Error> {
     let file = "asia_200k.txt";
-    let Some(dir) = data_with("bn", file) else { return Ok(()) };
+    let Some(dir) = data_with(&[("bn", file)]) else { return Ok(()) };
     let bn = dir.read(&Bn::default(), "bn", file, &mut |_| {})?;
     assert_eq!(bn.samples.len(), 200_000);
     let all: Vec<usize> = (0..bn.samples.len()).collect();
@@ -79,7 +70,7 @@ fn bn_is_that_of_the_paper() -> Result<(), Error> {
 #[test]
 fn nas101_table_is_whole_and_hashes_match() -> Result<(), Error> {
     let file = "nasbench101.csv";
-    let Some(dir) = data_with("nasbench101", file) else { return Ok(()) };
+    let Some(dir) = data_with(&[("nasbench101", file)]) else { return Ok(()) };
     let cells = Nas101Table::default().read_cells(&mut *dir.open("nasbench101", file)?, file, &mut |_| {})?;
     assert_eq!(cells.len(), 423_624);
     assert_eq!(nas101_hash(&cells[0].dag)?.to_string(), "00005c142e6f48ac74fdcf73e3439874");
@@ -109,7 +100,7 @@ fn nas101_table_is_whole_and_hashes_match() -> Result<(), Error> {
 #[test]
 fn nas301_lists_are_whole() -> Result<(), Error> {
     let file = "archs_nasbench301_11221.json";
-    let Some(dir) = data_with("nasbench301", file) else { return Ok(()) };
+    let Some(dir) = data_with(&[("nasbench301", file)]) else { return Ok(()) };
     let archs = DartsArchs::default().read_records(&mut *dir.open("nasbench301", file)?, file, &mut |_| {})?;
     assert_eq!(archs.len(), 11_221);
     for record in &archs {

@@ -77,6 +77,7 @@ fn files_are_found_under_any_of_their_names() {
     for word in ["na/d.txt", "d.txt.xz", root.to_str().expect("a plain path"), "check that the path exists"] {
         assert!(message.contains(word), "'{word}' is not in: {message}");
     }
+    let two = DataDir::among([root.join("absent"), root.clone()]);
+    assert_eq!(two.find("na", "a.txt"), Some(root.join("na/a.txt")), "a folder that does not exist is passed over");
     std::fs::remove_dir_all(&root).expect("the folder of this test");
-    assert_eq!(DataDir::resolve(Some(&root)), DataDir::at(&root), "what was asked for is taken, even if it is missing");
 }

@@ -67,15 +67,9 @@ fn time(f: impl Fn()) -> [f64; 2] {
     [best, (cpu_seconds() - cpu) / f64::from(count)]
 }
 
-/// Processor time of this process, which a busy neighbour does not change; NaN where there is no /proc.
+/// Processor time of this process; NaN where the system does not count it.
 fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Fields 14 and 15, in hundredths of a second; counted from after the name, which may hold blanks.
-    let fields: Vec<f64> = stat
-        .rsplit_once(')')
-        .map(|(_, rest)| rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse().ok()).collect())
-        .unwrap_or_default();
-    if fields.len() == 2 { (fields[0] + fields[1]) / 100.0 } else { f64::NAN }
+    pace_checkout::cpu_seconds().unwrap_or(f64::NAN)
 }
 
 type Measure = Box<dyn Fn(bool)>;

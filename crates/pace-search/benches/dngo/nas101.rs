@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use pace_checkout::data_dir;
 use pace_graph::Dag;
-use pace_graph::dataset::{DataDir, Nas101Accuracy, Nas101Table};
+use pace_graph::dataset::{Nas101Accuracy, Nas101Table};
 use pace_search::Matrix;
 use pace_search::acquisition::{Acquisition, ExpectedImprovement, PublishedEi};
 use pace_search::surrogate::{DngoConfig, Evidence, Loss, SparseGpConfig, SurrogateConfig};
@@ -19,7 +20,7 @@ const POOL: usize = 20_000;
 /// Prints, for every variant whose name contains one of the other arguments (none: all), the rank correlation and the
 /// negative log predictive density after a fit to some random cells, and with "search" the regret of searches.
 pub fn run(args: &[String]) {
-    let dir = DataDir::resolve(None);
+    let dir = data_dir(None);
     let read = dir.open("nasbench101", FILE);
     let cells = read.and_then(|mut reader| Nas101Table::default().read_cells(&mut *reader, FILE, &mut |_| {}));
     let cells = match cells {

@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::path::Path;
 
-use pace_graph::dataset::{DataDir, Na};
+use pace_checkout::data_dir;
+use pace_graph::dataset::Na;
 use pace_graph::split_reference;
 use pace_search::Matrix;
 
@@ -12,7 +13,7 @@ use crate::data::Data;
 /// `embeddings.safetensors` of `cargo xtask reproduce na`: one tensor of 32-bit floats [19020, D], train rows before test
 /// rows. The scores come from the table of NA.
 pub fn read(path: &Path) -> Result<Data, Box<dyn Error>> {
-    let na = DataDir::resolve(None).read(&Na::default(), "na", "final_structures6.txt", &mut |_| {})?;
+    let na = data_dir(None).read(&Na::default(), "na", "final_structures6.txt", &mut |_| {})?;
     let split = split_reference(na.samples.len(), 0.9);
     let rows = [split.train.clone(), split.test].concat();
     let scores: Vec<f64> = na.targets(&rows).collect();

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use pace_graph::dataset::{DataDir, Na};
+use pace_checkout::data_dir;
+use pace_graph::dataset::Na;
 use pace_graph::{Dag, split_reference};
 use pace_search::Matrix;
 use pace_search::surrogate::{Bound, Kernel, PublishedGpConfig, SparseGpConfig, SurrogateConfig};
@@ -16,7 +17,7 @@ const OPS: usize = 6;
 /// Prints RMSE, correlation, negative log predictive density and seconds of every variant whose name contains the last
 /// argument.
 pub fn run(args: &[String]) {
-    let dir = DataDir::resolve(None);
+    let dir = data_dir(None);
     let na = match dir.read(&Na::default(), "na", "final_structures6.txt", &mut |_| {}) {
         Ok(na) => na,
         Err(error) => return println!("{error}"),

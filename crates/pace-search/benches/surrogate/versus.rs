@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use pace_checkout::cpu_seconds;
 use pace_search::Matrix;
 use pace_search::surrogate::{Bound, SparseGpConfig};
 use serde_json::json;
@@ -68,15 +69,4 @@ pub fn fit(data: &Data, subset: usize, max_iterations: usize) -> Result<(), Box<
     });
     println!("{line}");
     Ok(())
-}
-
-/// Of all threads so far; nothing where the system is not Linux.
-fn cpu_seconds() -> Option<f64> {
-    /// Linux counts these times in hundredths of a second on every machine.
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program, in parentheses, may itself hold spaces; user and system time are fields 14 and 15.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let ticks = fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().ok());
-    Some(ticks.sum::<Option<f64>>()? / TICKS_PER_SECOND)
 }

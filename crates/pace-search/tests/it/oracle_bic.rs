@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use pace_checkout::data_with;
 use pace_graph::dataset::{Bn, DataDir, DatasetFormat};
 use pace_graph::{Dag, DagSpec};
 use pace_search::oracle::{Bic, MAX_VARIABLES, Observations, Optimum, Oracle};
@@ -12,18 +13,6 @@ use rand_chacha::ChaCha8Rng;
 /// Asia's true network, and the same without A -> T.
 const TRUE_PARENTS: [u32; 8] = [0, 0, 0b1, 0b10, 0b10, 0b1100, 0b10_0000, 0b11_0000];
 const WITHOUT_A_T: [u32; 8] = [0, 0, 0, 0b10, 0b10, 0b1100, 0b10_0000, 0b11_0000];
-
-/// The data folder if it has the file; else says why the test does nothing.
-fn data_with(files: &[(&str, &str)]) -> Option<DataDir> {
-    let dir = DataDir::resolve(None);
-    for (id, file) in files {
-        if dir.find(id, file).is_none() {
-            println!("skipped: no {id}/{file} in {dir:?}");
-            return None;
-        }
-    }
-    Some(dir)
-}
 
 fn real_bic(dir: &DataDir) -> Bic {
     let mut text = String::new();

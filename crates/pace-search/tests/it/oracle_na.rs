@@ -1,6 +1,7 @@
 //! The NA surrogate: its embedded weights, its training, its file.
 
-use pace_graph::dataset::{DataDir, Dataset, Na};
+use pace_checkout::data_with;
+use pace_graph::dataset::{Dataset, Na};
 use pace_graph::split_reference;
 use pace_search::oracle::{NaSurrogate, NaSurrogateConfig, Oracle, embedded_na};
 
@@ -25,11 +26,7 @@ fn embedded_weights_keep_their_promise_on_the_real_table() {
     let surrogate = NaSurrogate::embedded();
     let held_out = surrogate.held_out();
     assert!(held_out.rmse < 0.18 && held_out.spearman > 0.97, "{held_out:?}");
-    let dir = DataDir::resolve(None);
-    if dir.find("na", "final_structures6.txt").is_none() {
-        println!("skipped: no na/final_structures6.txt in {dir:?}");
-        return;
-    }
+    let Some(dir) = data_with(&[("na", "final_structures6.txt")]) else { return };
     let na = dir.read(&Na::default(), "na", "final_structures6.txt", &mut |_| {}).unwrap();
     let test = split_reference(na.samples.len(), 0.9).test;
     let dags: Vec<_> = test.iter().map(|&row| na.samples[row].dag.clone()).collect();

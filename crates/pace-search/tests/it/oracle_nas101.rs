@@ -1,6 +1,7 @@
 //! The NAS-Bench-101 surrogate: its embedded weights, its training, its file, and the space it labels.
 
-use pace_graph::dataset::{DataDir, Dataset, Nas101Table, Sample};
+use pace_checkout::data_with;
+use pace_graph::dataset::{Dataset, Nas101Table, Sample};
 use pace_graph::enumerate::{Nas101Space, Sampler};
 use pace_graph::split_reference;
 use pace_search::oracle::{Nas101Surrogate, Nas101SurrogateConfig, Oracle, PerceptronConfig, embedded_nas101};
@@ -26,12 +27,8 @@ fn embedded_weights_keep_their_promise_on_the_real_table() {
     println!("{held_out:?}, best tenth {best:?}");
     assert!(surrogate.to_bytes().len() < 500_000);
     assert!(held_out.spearman > 0.95 && held_out.n_rows == 42_363, "{held_out:?}");
-    let dir = DataDir::resolve(None);
     let (id, file) = ("nasbench101", "nasbench101.csv");
-    if dir.find(id, file).is_none() {
-        println!("skipped: no {id}/{file} in {dir:?}");
-        return;
-    }
+    let Some(dir) = data_with(&[(id, file)]) else { return };
     let table = dir.read(&Nas101Table::default(), id, file, &mut |_| {}).unwrap();
     // Every tenth of the held-out rows is enough to tell.
     let test: Vec<usize> = split_reference(table.samples.len(), 0.9).test.into_iter().step_by(10).collect();

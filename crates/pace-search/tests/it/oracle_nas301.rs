@@ -2,8 +2,9 @@
 
 use std::io::Read;
 
+use pace_checkout::data_with;
 use pace_graph::canonical;
-use pace_graph::dataset::{DartsPairs, DartsRecord, DataDir};
+use pace_graph::dataset::{DartsPairs, DartsRecord};
 use pace_graph::enumerate::{Darts, Sampler};
 use pace_search::Error;
 use pace_search::oracle::{
@@ -15,21 +16,17 @@ use rand_chacha::ChaCha8Rng;
 
 const FOLDER: &str = "nasbench301";
 
-/// The real network and pairs; none, with a printed reason, where they are not at hand.
+/// The real network and pairs; `None`, with a printed reason, if a file is missing.
 fn real() -> Option<(Nas301Network, Vec<DartsRecord>)> {
-    let dir = DataDir::resolve(None);
+    let (file, encoding, pairs) = ("yahpo_nb301_v1_wide_deep.onnx", "encoding.json", "pairs_1218_naslib.csv");
+    let dir = data_with(&[file, encoding, pairs].map(|file| (FOLDER, file)))?;
     let read = |file: &str| {
         let mut bytes = Vec::new();
-        dir.open(FOLDER, file).ok()?.read_to_end(&mut bytes).ok()?;
-        Some(bytes)
+        dir.open(FOLDER, file).unwrap().read_to_end(&mut bytes).unwrap();
+        bytes
     };
-    let (file, encoding) = ("yahpo_nb301_v1_wide_deep.onnx", "encoding.json");
-    let Some((onnx, codes)) = read(file).zip(read(encoding)) else {
-        println!("skipped: no {FOLDER}/{file} in {dir:?}");
-        return None;
-    };
-    let network = Nas301Network::read(&onnx, file, str::from_utf8(&codes).unwrap(), encoding).unwrap();
-    let pairs = "pairs_1218_naslib.csv";
+    let codes = String::from_utf8(read(encoding)).unwrap();
+    let network = Nas301Network::read(&read(file), file, &codes, encoding).unwrap();
     let records = DartsPairs {}.read_records(&mut *dir.open(FOLDER, pairs).unwrap(), pairs, &mut |_| {}).unwrap();
     Some((network, records))
 }

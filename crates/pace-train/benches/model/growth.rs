@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use burn::tensor::Device;
+use pace_checkout::cpu_seconds;
 use pace_model::GraphBatch;
 use pace_model::ast::{AstAttention, AstBatch, AstLayout, AstTable};
 use serde::Serialize;
@@ -99,17 +100,6 @@ fn measure(settings: &Settings, layout: AstLayout, mut step: impl FnMut(&Forest,
         tree_bytes,
         peak_bytes: memory("VmHWM:"),
     }
-}
-
-/// Of all threads so far; nothing where the system is not Linux.
-fn cpu_seconds() -> Option<f64> {
-    /// Linux counts these times in hundredths of a second on every machine.
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program, in parentheses, may itself hold spaces; user and system time are fields 14 and 15.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let ticks = fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().ok());
-    Some(ticks.sum::<Option<f64>>()? / TICKS_PER_SECOND)
 }
 
 /// Memory of this process by its name in /proc, e.g. `VmHWM:`, the most it ever held; nothing where the system is not Linux.

@@ -49,7 +49,7 @@ impl NaSurrogate {
     /// The weights that come with this crate, trained by us on the real table.
     pub fn embedded() -> &'static NaSurrogate {
         static EMBEDDED: OnceLock<NaSurrogate> = OnceLock::new();
-        let bytes = include_bytes!("../../../../../datasets/na/surrogate.bin");
+        let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/weights/na.bin"));
         EMBEDDED.get_or_init(|| NaSurrogate::from_bytes(bytes).expect("a test reads the embedded weights"))
     }
 

@@ -40,7 +40,7 @@ impl Nas101Surrogate {
     /// The weights that come with this crate, trained by us on the real table.
     pub fn embedded() -> &'static Nas101Surrogate {
         static EMBEDDED: OnceLock<Nas101Surrogate> = OnceLock::new();
-        let bytes = include_bytes!("../../../../../datasets/nas101/surrogate.bin");
+        let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/weights/nas101.bin"));
         EMBEDDED.get_or_init(|| Nas101Surrogate::from_bytes(bytes).expect("a test reads the embedded weights"))
     }
 

@@ -42,7 +42,7 @@ impl Nas301Surrogate {
     /// The weights that come with this crate.
     pub fn embedded() -> &'static Nas301Surrogate {
         static EMBEDDED: OnceLock<Nas301Surrogate> = OnceLock::new();
-        let bytes = include_bytes!("../../../../../datasets/nas301/surrogate.bin");
+        let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/weights/nas301.bin"));
         EMBEDDED.get_or_init(|| Nas301Surrogate::from_bytes(bytes).expect("a test reads the embedded weights"))
     }
 

@@ -56,7 +56,7 @@ fn main() -> Result<()> {
     let (name, bytes, measured) = match &dataset {
         Which::Na(_) => {
             let mut config = NaSurrogateConfig::default();
-            config.n_epochs = options.epochs.unwrap_or(config.n_epochs);
+            config.perceptron.n_epochs = options.epochs.unwrap_or(config.perceptron.n_epochs);
             let na = dir.read(&Na::default(), "na", "final_structures6.txt", &mut |_| {})?;
             let surrogate = config.fit(&na, &progress)?;
             ("na", surrogate.to_bytes(), vec![("held out", surrogate.held_out())])

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use pace_search::Matrix;
-use pace_search::surrogate::{Progress, PublishedGpConfig, SparseGpConfig, Surrogate};
+use pace_search::surrogate::{Progress, PublishedGpConfig, SparseGpConfig, Surrogate, SurrogateSettings};
 use pace_train::evaluate::Latents;
 use pace_train::metrics::{kendall, mean_std, pearson, rmse, spearman};
 use rand::SeedableRng;

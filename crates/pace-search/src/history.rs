@@ -1,10 +1,11 @@
 //! [`History`]: what was asked and what came back, in the order of asking.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use pace_graph::GraphKey;
 
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, Origin};
 use crate::curve::Trace;
 use crate::error::Error;
 
@@ -158,6 +159,14 @@ impl History {
     /// Whether this row of a pool was asked, answered or not.
     pub fn contains_place(&self, place: usize) -> bool {
         self.places.contains_key(&place)
+    }
+
+    /// The last run of random queries without a break between them; empty and at 0 if there is none.
+    pub(crate) fn last_random(&self) -> Range<usize> {
+        let is_random = |entry: &Entry| entry.candidate.origin == Origin::Random;
+        let end = self.entries.iter().rposition(is_random).map_or(0, |last| last + 1);
+        let start = self.entries[..end].iter().rposition(|entry| !is_random(entry)).map_or(0, |last| last + 1);
+        start..end
     }
 
     /// The scores in the order of asking, and who was best when.

@@ -8,17 +8,19 @@
 //! ```
 
 mod nas101;
+#[path = "../timing/mod.rs"]
+mod timing;
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use faer::{Mat, MatRef};
 use pace_search::Matrix;
 use pace_search::acquisition::{Acquisition, ExpectedImprovement};
-use pace_search::surrogate::{DngoConfig, Loss, Surrogate};
+use pace_search::surrogate::{DngoConfig, Loss, Surrogate, SurrogateSettings};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use timing::best;
 
 const ROWS: usize = 100;
 const POOL: usize = 423_624;
@@ -78,14 +80,4 @@ fn data() -> (Matrix, Vec<f64>) {
     };
     let y = (0..ROWS).map(score).collect();
     (x, y)
-}
-
-/// The fastest of a few runs, which is the least disturbed.
-fn best<T>(runs: usize, mut run: impl FnMut() -> T) -> f64 {
-    let once = |_| {
-        let start = Instant::now();
-        std::hint::black_box(run());
-        start.elapsed().as_secs_f64()
-    };
-    (0..runs).map(once).fold(f64::INFINITY, f64::min)
 }

@@ -7,7 +7,7 @@ use pace_graph::Dag;
 use pace_graph::dataset::{Nas101Accuracy, Nas101Table};
 use pace_search::Matrix;
 use pace_search::acquisition::{Acquisition, ExpectedImprovement, PublishedEi};
-use pace_search::surrogate::{DngoConfig, Evidence, Loss, SparseGpConfig, SurrogateConfig};
+use pace_search::surrogate::{DngoConfig, Evidence, Loss, SparseGpConfig, SurrogateConfig, SurrogateSettings};
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
@@ -100,7 +100,7 @@ fn fits(config: &SurrogateConfig, x: &Matrix, y: &[f64]) -> String {
             let gather = |rows: &[usize]| Matrix::from_fn(rows.len(), x.ncols(), |i, d| x[(rows[i], d)]);
             let take = |rows: &[usize]| rows.iter().map(|&row| y[row]).collect::<Vec<f64>>();
             let (train, test) = chosen.split_at(n);
-            let fitted = config.fit(gather(train).as_ref(), &take(train), seed, &mut |_| {}).expect("sound");
+            let fitted = config.fit(gather(train).as_ref(), &take(train), seed).expect("sound");
             let (posterior, truth) = (fitted.predict(gather(test).as_ref()), take(test));
             correlation += spearman(&posterior.mean, &truth) / runs as f64;
             let density = |i: usize| {
@@ -123,7 +123,7 @@ fn searches(config: &SurrogateConfig, acquisition: &dyn Acquisition, x: &Matrix,
             let seen = Matrix::from_fn(rows.len(), x.ncols(), |i, d| x[(rows[i], d)]);
             let scores: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
             let incumbent = scores.iter().copied().fold(0.0, f64::max);
-            let mut surrogate = config.fit(seen.as_ref(), &scores, rows.len() as u64, &mut |_| {}).expect("sound");
+            let mut surrogate = config.fit(seen.as_ref(), &scores, rows.len() as u64).expect("sound");
             for _ in 0..5 {
                 let worth = acquisition.score(&surrogate.predict(x.as_ref()), incumbent);
                 let new = (0..POOL).filter(|row| !rows.contains(row));

@@ -19,6 +19,8 @@ mod data;
 mod embeddings;
 mod na;
 mod score;
+#[path = "../timing/mod.rs"]
+mod timing;
 mod versus;
 
 use std::collections::BTreeMap;
@@ -28,7 +30,8 @@ use std::time::Instant;
 
 use data::Data;
 use pace_search::Matrix;
-use pace_search::surrogate::{Bound, Hyperparameters, Kernel, PublishedGpConfig, SparseGpConfig};
+use pace_search::surrogate::{Bound, Hyperparameters, Kernel, PublishedGpConfig, SparseGpConfig, SurrogateSettings};
+use timing::best;
 
 const TRAIN: usize = 17_118;
 const TEST: usize = 1_902;
@@ -94,14 +97,4 @@ fn published_step(x: &Matrix, y: &[f64]) -> f64 {
     config.fit_with(x.as_ref(), y, 0, &mut step).expect("sound");
     steps.sort_by(f64::total_cmp);
     steps[steps.len() / 2]
-}
-
-/// The fastest of a few runs, which is the least disturbed.
-fn best<T>(runs: usize, mut run: impl FnMut() -> T) -> f64 {
-    let once = |_| {
-        let start = Instant::now();
-        std::hint::black_box(run());
-        start.elapsed().as_secs_f64()
-    };
-    (0..runs).map(once).fold(f64::INFINITY, f64::min)
 }

@@ -6,7 +6,7 @@ use pace_checkout::data_dir;
 use pace_graph::dataset::Na;
 use pace_graph::{Dag, split_reference};
 use pace_search::Matrix;
-use pace_search::surrogate::{Bound, Kernel, PublishedGpConfig, SparseGpConfig, SurrogateConfig};
+use pace_search::surrogate::{Bound, Kernel, PublishedGpConfig, SparseGpConfig, SurrogateConfig, SurrogateSettings};
 
 use crate::data::Data;
 use crate::score::Score;
@@ -37,7 +37,7 @@ pub fn run(args: &[String]) {
         }
         let start = Instant::now();
         let mut steps = (0, 0.0);
-        let fitted = config.fit(x.as_ref(), &y, 1, &mut |progress| steps = (progress.step, progress.objective));
+        let fitted = config.fit_with(x.as_ref(), &y, 1, &mut |progress| steps = (progress.step, progress.objective));
         let seconds = start.elapsed().as_secs_f64();
         match fitted {
             Ok(gp) => println!("{name:28} {} {seconds:8.2} s  {steps:?}", Score::of(&*gp, &x_test, &y_test)),

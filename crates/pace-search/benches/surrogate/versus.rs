@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pace_checkout::cpu_seconds;
 use pace_search::Matrix;
-use pace_search::surrogate::{Bound, SparseGpConfig};
+use pace_search::surrogate::{Bound, SparseGpConfig, SurrogateSettings};
 use serde_json::json;
 
 use crate::data::Data;

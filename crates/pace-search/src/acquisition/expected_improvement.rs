@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::normal::improvement;
 use super::{Acquisition, by_mean_and_deviation};
+use crate::numerics::normal::improvement;
 use crate::surrogate::Posterior;
 
 /// The expected improvement over best + xi (Mockus 1975; Jones, Schonlau & Welch 1998).

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::normal::log_improvement;
 use super::{Acquisition, by_mean_and_deviation};
+use crate::numerics::normal::log_improvement;
 use crate::surrogate::Posterior;
 
 /// log of [`ExpectedImprovement`](super::ExpectedImprovement): the same order, but it does not run out of numbers where

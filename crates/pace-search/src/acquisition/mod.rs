@@ -18,7 +18,6 @@ use crate::surrogate::Posterior;
 mod expected_improvement;
 mod independent_thompson;
 mod log_expected_improvement;
-mod normal;
 mod published_ei;
 mod upper_confidence_bound;
 

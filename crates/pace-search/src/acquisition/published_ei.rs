@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Acquisition;
-use super::normal::{cdf, pdf};
+use crate::numerics::normal::{cdf, pdf};
 use crate::surrogate::Posterior;
 
 /// With v the variance of an *observation*, taken for its standard deviation, and a 1 that does not belong there:

@@ -21,28 +21,21 @@ use pace_graph::Dag;
 
 use crate::error::Error;
 
-mod asia;
 mod bic;
-mod exact;
-mod held_out;
 mod na;
 mod nas101;
 mod nas301;
 mod noisy;
-mod observations;
-mod perceptron;
 mod table;
 
-pub use asia::{EmbeddedBn, embedded_bn, sample_asia};
-pub use bic::{Bic, MAX_VARIABLES};
-pub use exact::Optimum;
-pub use held_out::HeldOut;
+pub use crate::perceptron::{Distilled, GraphFeatures, HeldOut, PerceptronConfig};
+pub use bic::{Bic, EmbeddedBn, MAX_VARIABLES, Observations, Optimum, embedded_bn, sample_asia};
 pub use na::{NaSurrogate, NaSurrogateConfig, embedded_na};
-pub use nas101::{EmbeddedNas101, Nas101Surrogate, Nas101SurrogateConfig, embedded_nas101};
-pub use nas301::{AffineMap, Nas301, Nas301Network, Nas301Surrogate, Nas301SurrogateConfig, embedded_nas301};
+pub use nas101::{EmbeddedNas101, Nas101Features, Nas101Surrogate, Nas101SurrogateConfig, embedded_nas101};
+pub use nas301::{
+    AffineMap, Nas301, Nas301Features, Nas301Network, Nas301Surrogate, Nas301SurrogateConfig, embedded_nas301,
+};
 pub use noisy::Noisy;
-pub use observations::Observations;
-pub use perceptron::PerceptronConfig;
 pub use table::{NAS101_BEST_TEST, Nas101Protocol, Scores, Table};
 
 /// What a search would pay for: the true score of a graph. Searches of several seeds may ask at the same time.
@@ -55,4 +48,13 @@ impl<O: Oracle + ?Sized> Oracle for &O {
     fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error> {
         (**self).evaluate(dags)
     }
+}
+
+/// Scores graphs one by one; an error says which graph it is about.
+pub(crate) fn score_each(
+    dags: &[Dag],
+    score: impl Fn(&Dag) -> Result<f64, pace_graph::Error>,
+) -> Result<Vec<f64>, Error> {
+    let scored = dags.iter().enumerate();
+    scored.map(|(graph, dag)| score(dag).map_err(|reason| Error::Graph { graph, reason })).collect()
 }

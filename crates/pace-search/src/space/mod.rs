@@ -6,27 +6,23 @@
 //! does so with an encoder at hand. [`Open`] is whatever a sampler draws from. None of them gives out what is [`Taken`].
 
 use faer::MatRef;
+use pace_graph::Dag;
 use rand::Rng;
 
 use crate::Matrix;
 use crate::candidate::Candidate;
 use crate::error::Error;
 
-mod graphs;
 mod latent;
 mod open;
 mod pool;
 mod round_trip;
-mod taken;
 
-pub use graphs::{Graphs, Listed};
+pub use crate::taken::Taken;
 pub use latent::{Decode, Latent, LatentConfig};
 pub use open::Open;
-pub use pool::Pool;
+pub use pool::{Graphs, Listed, Pool};
 pub use round_trip::{Encode, RoundTrip};
-pub use taken::Taken;
-
-use pace_graph::Dag;
 
 /// A set of graphs to search.
 pub trait Space {

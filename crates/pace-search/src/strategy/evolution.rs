@@ -1,15 +1,15 @@
 //! [`Evolution`]: regularised evolution.
 
 use pace_graph::Dag;
-use pace_graph::enumerate::Mutate;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::{Strategy, round_rng};
+use super::{Setting, Strategy, StrategySettings, round_rng};
 use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::history::History;
-use crate::space::{Space, Taken};
+use crate::setting::Edits;
+use crate::taken::Taken;
 
 /// Children drawn in vain before a random graph takes their place.
 const MAX_ATTEMPTS: usize = 200;
@@ -30,6 +30,16 @@ impl Default for EvolutionConfig {
     }
 }
 
+impl StrategySettings for EvolutionConfig {
+    fn name(&self) -> &'static str {
+        "evolution"
+    }
+
+    fn init<'a>(&self, setting: Setting<'a>, seed: u64) -> Result<Box<dyn Strategy + 'a>, Error> {
+        Ok(Box::new(Evolution::new(self.clone(), setting, seed)?))
+    }
+}
+
 /// Aging evolution (Real, Aggarwal, Huang & Le 2019, algorithm 1): the population begins random; then each query is a
 /// mutation of the best of a random few, and the oldest dies.
 ///
@@ -37,25 +47,19 @@ impl Default for EvolutionConfig {
 /// paper no graph is asked twice: a child that is known is drawn again.
 pub struct Evolution<'a> {
     config: EvolutionConfig,
-    space: &'a dyn Space,
-    mutate: &'a dyn Mutate,
+    edits: Edits<'a>,
     seed: u64,
 }
 
 impl<'a> Evolution<'a> {
-    /// A search of this space by these mutations.
-    pub fn new(
-        config: EvolutionConfig,
-        space: &'a dyn Space,
-        mutate: &'a dyn Mutate,
-        seed: u64,
-    ) -> Result<Evolution<'a>, Error> {
+    /// A search of this setting, which must know mutations.
+    pub fn new(config: EvolutionConfig, setting: Setting<'a>, seed: u64) -> Result<Evolution<'a>, Error> {
         for (name, value) in [("population", config.population), ("tournament", config.tournament)] {
             if value == 0 {
                 return Err(Error::BadSetting { name, value: "0".to_owned(), range: "it is at least 1" });
             }
         }
-        Ok(Evolution { config, space, mutate, seed })
+        Ok(Evolution { edits: setting.edits(config.name())?, config, seed })
     }
 
     /// An untried child of the population.
@@ -63,9 +67,9 @@ impl<'a> Evolution<'a> {
         for _ in 0..MAX_ATTEMPTS {
             let drawn = (0..self.config.tournament).map(|_| population[rng.random_range(0..population.len())]);
             let (parent, _) = drawn.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
-            let child = self.space.admit(self.mutate.mutate(parent, rng));
-            if let Some(child) = child.filter(|child| taken.insert(child)) {
-                return Some(child);
+            let child = self.edits.fresh(self.edits.mutate.mutate(parent, rng), taken);
+            if child.is_some() {
+                return child;
             }
         }
         None
@@ -80,17 +84,17 @@ impl Strategy for Evolution<'_> {
         let population: Vec<(&Dag, f64)> = youngest.map(|(entry, score)| (&entry.candidate.dag, score)).collect();
         let n_alive = history.scored().count() + history.pending().count();
         let n_random = self.config.population.saturating_sub(n_alive).min(n);
-        let mut found = self.space.sample(n_random, &taken, &mut rng);
+        let mut found = self.edits.space.sample(n_random, &taken, &mut rng);
         taken.extend(&found);
         while found.len() < n && !population.is_empty() {
             let child = self.child(&population, &mut taken, &mut rng);
-            let Some(next) = child.or_else(|| self.space.sample(1, &taken, &mut rng).pop()) else { break };
+            let Some(next) = child.or_else(|| self.edits.space.sample(1, &taken, &mut rng).pop()) else { break };
             taken.insert(&next);
             found.push(next);
         }
         if found.is_empty() {
             // More are waiting for an answer than the population holds, and none has one.
-            found = self.space.sample(n, &taken, &mut rng);
+            found = self.edits.space.sample(n, &taken, &mut rng);
         }
         Ok(found)
     }

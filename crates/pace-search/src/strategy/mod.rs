@@ -4,7 +4,6 @@
 //! could read from the history again. The random numbers of a round come from the seed and the number of queries asked
 //! before. So a search that was killed goes on from its [`Journal`](crate::Journal) as if nothing had happened.
 
-use pace_graph::enumerate::Mutate;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -12,23 +11,17 @@ use serde::{Deserialize, Serialize};
 use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::history::History;
-use crate::space::{Embedded, Space};
 
 mod bayes;
-mod belief;
 mod evolution;
 mod local;
-mod phase;
 mod random;
-mod reach;
-mod warp;
 
-pub use bayes::{BayesianOptimisation, BayesianOptimisationConfig, Protocol};
+pub use crate::setting::Setting;
+pub use bayes::{BayesianOptimisation, BayesianOptimisationConfig, Protocol, Reach, Warp};
 pub use evolution::{Evolution, EvolutionConfig};
 pub use local::{LocalSearch, LocalSearchConfig};
-pub use random::RandomSearch;
-pub use reach::Reach;
-pub use warp::Warp;
+pub use random::{RandomSearch, RandomSearchConfig};
 
 /// A way to search.
 pub trait Strategy {
@@ -44,18 +37,16 @@ pub trait Strategy {
     }
 }
 
-/// Where a search takes place.
-#[derive(Clone, Copy)]
-pub struct Setting<'a> {
-    /// What may be asked.
-    pub space: &'a dyn Space,
-    /// The same with vectors, for strategies that learn.
-    pub embedded: Option<&'a dyn Embedded>,
-    /// Small changes, for strategies that breed.
-    pub mutate: Option<&'a dyn Mutate>,
+/// The configuration of a strategy.
+pub trait StrategySettings {
+    /// Its short name, for journals and plots.
+    fn name(&self) -> &'static str;
+
+    /// The strategy at its start; an error if the setting lacks what it needs.
+    fn init<'a>(&self, setting: Setting<'a>, seed: u64) -> Result<Box<dyn Strategy + 'a>, Error>;
 }
 
-/// The strategies that our own commands know.
+/// The configuration of any strategy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -71,38 +62,24 @@ pub enum StrategyConfig {
 }
 
 impl StrategyConfig {
+    /// The configuration of the chosen strategy.
+    fn chosen(&self) -> &dyn StrategySettings {
+        match self {
+            StrategyConfig::Random => &RandomSearchConfig,
+            StrategyConfig::Evolution(config) => config,
+            StrategyConfig::Local(config) => config,
+            StrategyConfig::Bayes(config) => &**config,
+        }
+    }
+
     /// Its short name, for journals and plots.
     pub fn name(&self) -> &'static str {
-        match self {
-            StrategyConfig::Random => "random",
-            StrategyConfig::Evolution(_) => "evolution",
-            StrategyConfig::Local(_) => "local",
-            StrategyConfig::Bayes(_) => "bayes",
-        }
+        self.chosen().name()
     }
 
     /// The strategy at its start; an error if the setting lacks what it needs.
     pub fn init<'a>(&self, setting: Setting<'a>, seed: u64) -> Result<Box<dyn Strategy + 'a>, Error> {
-        let strategy = self.name();
-        let mutate = || setting.mutate.ok_or(Error::Unequipped { strategy, missing: "mutations of the space" });
-        Ok(match self {
-            StrategyConfig::Random => Box::new(RandomSearch::new(setting.space, seed)),
-            StrategyConfig::Evolution(config) => {
-                Box::new(Evolution::new(config.clone(), setting.space, mutate()?, seed)?)
-            }
-            StrategyConfig::Local(config) => {
-                Box::new(LocalSearch::new(config.clone(), setting.space, mutate()?, seed)?)
-            }
-            StrategyConfig::Bayes(config) => {
-                let missing = "a space with vectors";
-                let space = setting.embedded.ok_or(Error::Unequipped { strategy, missing })?;
-                let bayes = BayesianOptimisation::new((**config).clone(), space, seed)?;
-                Box::new(match config.reach {
-                    Reach::Edits { .. } => bayes.with_edits(mutate()?),
-                    Reach::Space => bayes,
-                })
-            }
-        })
+        self.chosen().init(setting, seed)
     }
 }
 

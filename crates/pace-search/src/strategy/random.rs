@@ -1,10 +1,25 @@
 //! [`RandomSearch`]: the baseline below all others.
 
-use super::{Strategy, round_rng};
+use super::{Setting, Strategy, StrategySettings, round_rng};
 use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::history::History;
-use crate::space::{Space, Taken};
+use crate::space::Space;
+use crate::taken::Taken;
+
+/// Nothing to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomSearchConfig;
+
+impl StrategySettings for RandomSearchConfig {
+    fn name(&self) -> &'static str {
+        "random"
+    }
+
+    fn init<'a>(&self, setting: Setting<'a>, seed: u64) -> Result<Box<dyn Strategy + 'a>, Error> {
+        Ok(Box::new(RandomSearch::new(setting.space, seed)))
+    }
+}
 
 /// Draws from the space, without repetition.
 pub struct RandomSearch<'a> {

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use pace_search::Matrix;
-//! use pace_search::surrogate::{SparseGpConfig, Surrogate};
+//! use pace_search::surrogate::{SparseGpConfig, Surrogate, SurrogateSettings};
 //! let x = Matrix::from_fn(30, 1, |row, _| row as f64 / 5.0);
 //! let y: Vec<f64> = x.col(0).iter().map(|x| x.sin()).collect();
 //! let gp = SparseGpConfig { n_inducing: 12, ..SparseGpConfig::default() }.fit(x.as_ref(), &y, 0)?;
@@ -19,29 +19,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-mod bound;
-mod check;
-mod dense;
 mod dngo;
-mod fantasy;
-mod gradient;
-mod init;
-mod kernel;
-mod lbfgs;
-mod line_search;
-mod pool;
-mod predict;
-mod product;
-mod published;
-mod shards;
+mod published_gp;
 mod sparse_gp;
 
-pub use bound::{Bound, Evaluation, Hyperparameters};
+pub use crate::gp::kernel::Kernel;
 pub use dngo::{BayesianRegression, Dngo, DngoConfig, Evidence, Loss};
-pub use init::{InducingInit, LengthScaleInit};
-pub use kernel::Kernel;
-pub use published::{PublishedEnergy, PublishedGp, PublishedGpConfig, PublishedParameters};
-pub use sparse_gp::{Metric, SparseGp, SparseGpConfig};
+pub use published_gp::{PublishedEnergy, PublishedGp, PublishedGpConfig, PublishedParameters};
+pub use sparse_gp::{
+    Bound, Evaluation, Hyperparameters, InducingInit, LengthScaleInit, Metric, SparseGp, SparseGpConfig,
+};
 
 /// Rows that are converted to double precision at a time.
 const F32_BLOCK: usize = 16_384;
@@ -96,6 +83,24 @@ pub trait Surrogate: Send + Sync {
     }
 }
 
+impl<S: Surrogate + ?Sized> Surrogate for Box<S> {
+    fn predict(&self, x: MatRef<'_, f64>) -> Posterior {
+        (**self).predict(x)
+    }
+
+    fn predict_f32(&self, x: MatRef<'_, f32>) -> Posterior {
+        (**self).predict_f32(x)
+    }
+
+    fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate> {
+        (**self).fantasise(x)
+    }
+
+    fn gradient(&self, x: &[f64]) -> Option<PosteriorGradient> {
+        (**self).gradient(x)
+    }
+}
+
 /// The belief about one vector, with its derivatives by the vector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PosteriorGradient {
@@ -120,32 +125,57 @@ pub struct Progress {
     pub objective: f64,
 }
 
-/// The surrogates that our own commands know.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SurrogateConfig {
+/// Who hears of the steps of a fit.
+pub type Report<'a> = &'a mut dyn FnMut(Progress);
+
+/// The configuration of a surrogate: what is fitted to data.
+pub trait SurrogateSettings {
+    /// What a fit gives.
+    type Surrogate: Surrogate + 'static;
+
+    /// Fits to vectors x [N, D] and scores y `[N]`, and reports its steps; `seed` decides everything that is random.
+    fn fit_with(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64, report: Report<'_>) -> Result<Self::Surrogate, Error>;
+
+    /// As [`fit_with`](Self::fit_with), in silence.
+    fn fit(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64) -> Result<Self::Surrogate, Error> {
+        self.fit_with(x, y, seed, &mut |_| {})
+    }
+}
+
+/// Lists the surrogates by their configurations.
+macro_rules! surrogates {
+    ($($(#[$doc:meta])* $variant:ident($config:ident),)+) => {
+        /// The configuration of any surrogate.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[non_exhaustive]
+        pub enum SurrogateConfig {
+            $($(#[$doc])* $variant($config),)+
+        }
+
+        impl SurrogateSettings for SurrogateConfig {
+            type Surrogate = Box<dyn Surrogate>;
+
+            fn fit_with(
+                &self,
+                x: MatRef<'_, f64>,
+                y: &[f64],
+                seed: u64,
+                report: Report<'_>,
+            ) -> Result<Box<dyn Surrogate>, Error> {
+                Ok(match self {
+                    $(SurrogateConfig::$variant(config) => Box::new(config.fit_with(x, y, seed, report)?),)+
+                })
+            }
+        }
+    };
+}
+
+surrogates! {
     /// Sparse Gaussian process with a collapsed bound.
     SparseGp(SparseGpConfig),
     /// The sparse Gaussian process of the published results.
     PublishedGp(PublishedGpConfig),
     /// Bayesian linear regression on the last layer of a network.
     Dngo(DngoConfig),
-}
-
-impl SurrogateConfig {
-    /// Fits the chosen surrogate to vectors x [N, D] and scores y `[N]`; `seed` decides everything that is random.
-    pub fn fit(
-        &self,
-        x: MatRef<'_, f64>,
-        y: &[f64],
-        seed: u64,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Box<dyn Surrogate>, Error> {
-        Ok(match self {
-            SurrogateConfig::SparseGp(config) => Box::new(config.fit_with(x, y, seed, progress)?),
-            SurrogateConfig::PublishedGp(config) => Box::new(config.fit_with(x, y, seed, progress)?),
-            SurrogateConfig::Dngo(config) => Box::new(config.fit_with(x, y, seed, progress)?),
-        })
-    }
 }

@@ -3,7 +3,7 @@
 use faer::Mat;
 use pace_search::acquisition::{Acquisition, PublishedEi};
 use pace_search::surrogate::{
-    BayesianRegression, Dngo, DngoConfig, Evidence, Loss, Posterior, Surrogate, SurrogateConfig,
+    BayesianRegression, Dngo, DngoConfig, Evidence, Loss, Posterior, Surrogate, SurrogateConfig, SurrogateSettings,
 };
 use pace_search::{Error, Matrix};
 use rand::SeedableRng;
@@ -169,7 +169,7 @@ fn single_precision_rows_give_the_same_belief() {
     let pool = Mat::<f32>::from_fn(700, 4, |i, d| ((i * 7 + d * 3) % 13) as f32 / 5.0);
     let wide = Matrix::from_fn(700, 4, |i, d| f64::from(pool[(i, d)]));
     for config in [SurrogateConfig::Dngo(DngoConfig::default()), SurrogateConfig::SparseGp(Default::default())] {
-        let surrogate = config.fit(x.as_ref(), &y, 0, &mut |_| {}).unwrap();
+        let surrogate = config.fit(x.as_ref(), &y, 0).unwrap();
         assert_eq!(surrogate.predict_f32(pool.as_ref()), surrogate.predict(wide.as_ref()));
         let none = surrogate.predict_f32(pool.subrows(0, 0));
         assert!(none.mean.is_empty() && none.noise > 0.0);

@@ -4,6 +4,7 @@ use faer::MatRef;
 use pace_search::Matrix;
 use pace_search::surrogate::{
     BayesianRegression, Bound, DngoConfig, InducingInit, Kernel, Metric, PublishedGpConfig, SparseGpConfig, Surrogate,
+    SurrogateSettings,
 };
 
 use crate::surrogate_sample::{assert_close, exact, normal, normal_vec};

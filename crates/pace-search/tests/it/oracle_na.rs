@@ -3,7 +3,7 @@
 use pace_checkout::data_with;
 use pace_graph::dataset::{Dataset, Na};
 use pace_graph::split_reference;
-use pace_search::oracle::{NaSurrogate, NaSurrogateConfig, Oracle, embedded_na};
+use pace_search::oracle::{NaSurrogate, NaSurrogateConfig, Oracle, PerceptronConfig, embedded_na};
 
 #[test]
 fn stand_in_is_what_its_note_says() {
@@ -38,7 +38,8 @@ fn embedded_weights_keep_their_promise_on_the_real_table() {
 }
 
 fn small() -> NaSurrogateConfig {
-    NaSurrogateConfig { n_members: 2, width: 16, n_epochs: 15, ..NaSurrogateConfig::default() }
+    let perceptron = NaSurrogateConfig::default().perceptron;
+    NaSurrogateConfig { perceptron: PerceptronConfig { n_members: 2, width: 16, n_epochs: 15, ..perceptron } }
 }
 
 fn table(n: usize) -> Dataset {
@@ -52,7 +53,8 @@ fn training_learns_and_repeats_itself() {
     let held_out = surrogate.held_out();
     assert!(held_out.rmse < 0.5 && held_out.pearson > 0.85 && held_out.n_rows == 200, "{held_out:?}");
     assert_eq!(small().fit(&na, &|_, _, _| {}).unwrap(), surrogate);
-    let other = NaSurrogateConfig { seed: 1, ..small() };
+    let mut other = small();
+    other.perceptron.seed = 1;
     assert_ne!(other.fit(&na, &|_, _, _| {}).unwrap(), surrogate);
     assert_eq!(NaSurrogate::from_bytes(&surrogate.to_bytes()).unwrap(), surrogate);
 }

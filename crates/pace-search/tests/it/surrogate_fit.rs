@@ -2,7 +2,7 @@
 
 use pace_search::surrogate::{
     Bound, Hyperparameters, InducingInit, Kernel, LengthScaleInit, Metric, Progress, PublishedGpConfig, SparseGpConfig,
-    Surrogate, SurrogateConfig,
+    Surrogate, SurrogateConfig, SurrogateSettings,
 };
 use pace_search::{Error, Matrix};
 
@@ -112,7 +112,7 @@ fn progress_rises() {
     let (x, y) = (normal(300, 2, 30), normal_vec(300, 31));
     let mut seen: Vec<Progress> = Vec::new();
     let config = SurrogateConfig::SparseGp(SparseGpConfig { tolerance: 0.0, max_iterations: 8, ..small() });
-    config.fit(x.as_ref(), &y, 0, &mut |progress| seen.push(progress)).unwrap();
+    config.fit_with(x.as_ref(), &y, 0, &mut |progress| seen.push(progress)).unwrap();
     assert!(!seen.is_empty() && seen.len() <= 8);
     assert!(seen.iter().enumerate().all(|(i, progress)| progress.step == i + 1 && progress.n_steps == 8));
     assert!(seen.windows(2).all(|pair| pair[1].objective >= pair[0].objective), "{seen:?}");

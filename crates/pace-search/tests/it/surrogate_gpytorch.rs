@@ -1,7 +1,7 @@
 //! Our sparse Gaussian process against GPyTorch's on the same vectors; `tests/gpytorch/make_fixture.py` asked the latter.
 
 use pace_search::Matrix;
-use pace_search::surrogate::{Hyperparameters, Posterior, SparseGp, SparseGpConfig, Surrogate};
+use pace_search::surrogate::{Hyperparameters, Posterior, SparseGp, SparseGpConfig, Surrogate, SurrogateSettings};
 use serde::Deserialize;
 
 use crate::data::Data;

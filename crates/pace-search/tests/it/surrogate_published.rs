@@ -1,7 +1,7 @@
 //! The published Gaussian process: its energy against the formulas of the published code, and its gradient.
 
 use pace_search::Matrix;
-use pace_search::surrogate::{PublishedGp, PublishedGpConfig, PublishedParameters, Surrogate};
+use pace_search::surrogate::{PublishedGp, PublishedGpConfig, PublishedParameters, Surrogate, SurrogateSettings};
 
 use crate::surrogate_sample::{assert_close, cholesky, forward_solve, normal, normal_vec, rmse};
 

@@ -3,7 +3,7 @@
 use pace_graph::structure::topological_order;
 use pace_graph::{Dag, DagSpec, Error};
 
-use crate::oracle::perceptron::Entry;
+use crate::perceptron::Entry;
 
 const N_LAYERS: usize = 6;
 const N_OPS: usize = 6;

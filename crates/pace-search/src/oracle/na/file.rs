@@ -8,8 +8,7 @@
 use super::NaSurrogate;
 use super::features::N_FEATURES;
 use crate::error::Error;
-use crate::oracle::held_out::HeldOut;
-use crate::oracle::perceptron::{Bytes, Network};
+use crate::perceptron::{Bytes, HeldOut, Network};
 
 const MAGIC: &str = "PACE-NA1";
 const MAX_SIZE: usize = 1 << 12;

@@ -8,10 +8,9 @@ use pace_graph::enumerate::{Enas, Sampler};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::Oracle;
-use super::held_out::HeldOut;
-use super::perceptron::{Network, mean_prediction};
+use super::{Oracle, score_each};
 use crate::error::Error;
+use crate::perceptron::{HeldOut, Network, mean_prediction};
 
 mod features;
 mod file;
@@ -61,11 +60,10 @@ impl NaSurrogate {
 
 impl Oracle for NaSurrogate {
     fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error> {
-        let score = |(graph, dag): (usize, &Dag)| {
-            let active = active_features(dag).map_err(|reason| Error::Graph { graph, reason })?;
+        score_each(dags, |dag| {
+            let active = active_features(dag)?;
             Ok(self.mean + self.std * mean_prediction(&self.members, &active))
-        };
-        dags.iter().enumerate().map(score).collect()
+        })
     }
 }
 

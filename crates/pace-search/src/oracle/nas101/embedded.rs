@@ -5,10 +5,10 @@ use std::sync::Arc;
 use pace_graph::enumerate::Nas101Space;
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
-use super::{Nas101Surrogate, features_of};
+use super::Nas101Surrogate;
 use crate::error::Error;
-use crate::oracle::held_out::HeldOut;
 use crate::oracle::table::{Scores, Table};
+use crate::perceptron::HeldOut;
 
 /// What serves NAS-Bench-101 where its table is not at hand: all 423,624 cells, with guessed accuracies.
 #[derive(Clone, Debug)]
@@ -46,8 +46,7 @@ impl EmbeddedNas101 {
     /// # Panics
     /// If there is no such cell.
     pub fn score(&self, index: usize) -> f64 {
-        let row = features_of(index, &self.space.cell(index)).expect("a cell of the space");
-        Nas101Surrogate::embedded().score(&row)
+        Nas101Surrogate::embedded().score(&self.space.cell(index)).expect("a cell of the space")
     }
 
     /// The guesses for all cells, on all cores.

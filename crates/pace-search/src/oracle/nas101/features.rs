@@ -5,7 +5,7 @@
 
 use pace_graph::{Dag, DagSpec, Error, canonical};
 
-use crate::oracle::perceptron::Entry;
+use crate::perceptron::Entry;
 
 /// Inner operations: conv1x1, conv3x3, maxpool.
 const N_INNER: usize = 3;

@@ -6,10 +6,8 @@ use pace_graph::Dag;
 use pace_graph::dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
-use super::Oracle;
-use super::held_out::HeldOut;
-use super::perceptron::{Distilled, Entry, Kind, PerceptronConfig, SparseRows};
 use crate::error::Error;
+use crate::perceptron::{Distilled, Entry, GraphFeatures, PerceptronConfig, SparseRows};
 
 mod embedded;
 mod features;
@@ -17,8 +15,6 @@ mod features;
 use features::{N_FEATURES, cell_features};
 
 pub use embedded::{EmbeddedNas101, embedded_nas101};
-
-const KIND: Kind = Kind { name: "nas101", magic: "PACE-NB1", n_features: N_FEATURES, ranked: true };
 
 /// The mean of small perceptrons on counts of paths, edges and surroundings of the nodes of a cell.
 ///
@@ -33,51 +29,31 @@ const KIND: Kind = Kind { name: "nas101", magic: "PACE-NB1", n_features: N_FEATU
 /// assert!((0.85..0.95).contains(&accuracy));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Nas101Surrogate(Distilled);
+pub type Nas101Surrogate = Distilled<Nas101Features>;
 
-impl Nas101Surrogate {
-    /// The weights that come with this crate, trained by us on the real table.
-    pub fn embedded() -> &'static Nas101Surrogate {
+/// The features of a NAS-Bench-101 cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nas101Features;
+
+impl GraphFeatures for Nas101Features {
+    const NAME: &'static str = "nas101";
+    const MAGIC: &'static str = "PACE-NB1";
+    const N_FEATURES: usize = N_FEATURES;
+    const IS_RANKED: bool = true;
+
+    fn features(dag: &Dag) -> Result<Vec<Entry>, pace_graph::Error> {
+        cell_features(dag)
+    }
+
+    fn limit(score: f64) -> f64 {
+        score.clamp(0.0, 1.0)
+    }
+
+    fn embedded() -> &'static Nas101Surrogate {
         static EMBEDDED: OnceLock<Nas101Surrogate> = OnceLock::new();
         let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/weights/nas101.bin"));
         EMBEDDED.get_or_init(|| Nas101Surrogate::from_bytes(bytes).expect("a test reads the embedded weights"))
     }
-
-    /// How it did on the tenth of the table that it was not trained on.
-    pub fn held_out(&self) -> HeldOut {
-        self.0.held_out
-    }
-
-    /// The same for the best tenth of these cells, by their accuracy in the table.
-    pub fn held_out_best(&self) -> HeldOut {
-        self.0.held_out_best
-    }
-
-    /// All there is to keep.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.to_bytes()
-    }
-
-    /// Reads what [`Nas101Surrogate::to_bytes`] wrote.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Nas101Surrogate, Error> {
-        Distilled::from_bytes(KIND, bytes).map(Nas101Surrogate)
-    }
-
-    fn score(&self, row: &[Entry]) -> f64 {
-        self.0.score(row).clamp(0.0, 1.0)
-    }
-}
-
-impl Oracle for Nas101Surrogate {
-    fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error> {
-        let score = |(graph, dag): (usize, &Dag)| Ok(self.score(&features_of(graph, dag)?));
-        dags.iter().enumerate().map(score).collect()
-    }
-}
-
-fn features_of(graph: usize, dag: &Dag) -> Result<Vec<Entry>, Error> {
-    cell_features(dag).map_err(|reason| Error::Graph { graph, reason })
 }
 
 /// How [`Nas101Surrogate`] is trained.
@@ -116,13 +92,7 @@ impl Nas101SurrogateConfig {
         table: &Dataset,
         progress: &(dyn Fn(usize, usize, f64) + Sync),
     ) -> Result<Nas101Surrogate, Error> {
-        let (mut rows, mut scores) = (SparseRows::default(), Vec::new());
-        for (graph, sample) in table.samples.iter().enumerate() {
-            if let Some(target) = sample.target {
-                rows.push(features_of(graph, &sample.dag)?);
-                scores.push(target);
-            }
-        }
-        Distilled::fit(KIND, &self.perceptron, &rows, &scores, progress).map(Nas101Surrogate)
+        let (rows, scores) = SparseRows::labelled(table, cell_features)?;
+        Distilled::fit(&self.perceptron, &rows, &scores, progress)
     }
 }

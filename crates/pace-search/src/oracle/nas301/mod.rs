@@ -15,7 +15,7 @@ mod surrogate;
 
 pub use affine::AffineMap;
 pub use network::Nas301Network;
-pub use surrogate::{Nas301Surrogate, Nas301SurrogateConfig, embedded_nas301};
+pub use surrogate::{Nas301Features, Nas301Surrogate, Nas301SurrogateConfig, embedded_nas301};
 
 /// A network, brought to the scale of NAS-Bench-301.
 ///

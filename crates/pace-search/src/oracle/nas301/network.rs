@@ -5,7 +5,7 @@ use pace_graph::dataset::Genotype;
 use super::encoding::{Encoding, N_CODES};
 use super::onnx::Tensors;
 use crate::error::Error;
-use crate::oracle::perceptron::dot;
+use crate::perceptron::dot;
 
 /// Codes and length of the embeddings, in the order of [`Encoding`].
 const EDGE: (usize, usize) = (8, 10);

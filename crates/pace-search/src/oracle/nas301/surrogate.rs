@@ -13,14 +13,12 @@ use serde::{Deserialize, Serialize};
 use super::encoding::{N_EDGES, edges, inputs};
 use crate::error::Error;
 use crate::oracle::Oracle;
-use crate::oracle::held_out::HeldOut;
-use crate::oracle::perceptron::{Distilled, Entry, Kind, PerceptronConfig, SparseRows};
+use crate::perceptron::{Distilled, Entry, GraphFeatures, HeldOut, PerceptronConfig, SparseRows};
 
 const N_OPS: usize = 7;
 /// Pairs of inputs of the last three intermediate nodes start here, by the larger one: 3, 6 and 10 of them.
 const FIRST_PAIR: [usize; 3] = [N_EDGES * N_OPS, N_EDGES * N_OPS + 3, N_EDGES * N_OPS + 9];
 const N_FEATURES: usize = N_EDGES * N_OPS + 19;
-const KIND: Kind = Kind { name: "nas301", magic: "PACE-NB3", n_features: N_FEATURES, ranked: false };
 
 /// The mean of small perceptrons on the choices of one cell, taught by the published network.
 ///
@@ -35,45 +33,26 @@ const KIND: Kind = Kind { name: "nas301", magic: "PACE-NB3", n_features: N_FEATU
 /// assert!((88.0..96.0).contains(&accuracy));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Nas301Surrogate(Distilled);
+pub type Nas301Surrogate = Distilled<Nas301Features>;
 
-impl Nas301Surrogate {
-    /// The weights that come with this crate.
-    pub fn embedded() -> &'static Nas301Surrogate {
+/// The features of a DARTS cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nas301Features;
+
+impl GraphFeatures for Nas301Features {
+    const NAME: &'static str = "nas301";
+    const MAGIC: &'static str = "PACE-NB3";
+    const N_FEATURES: usize = N_FEATURES;
+    const IS_RANKED: bool = false;
+
+    fn features(dag: &Dag) -> Result<Vec<Entry>, pace_graph::Error> {
+        cell_features(&canonical(dag))
+    }
+
+    fn embedded() -> &'static Nas301Surrogate {
         static EMBEDDED: OnceLock<Nas301Surrogate> = OnceLock::new();
         let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/weights/nas301.bin"));
         EMBEDDED.get_or_init(|| Nas301Surrogate::from_bytes(bytes).expect("a test reads the embedded weights"))
-    }
-
-    /// How well it follows its teacher on cells it was not taught.
-    pub fn held_out(&self) -> HeldOut {
-        self.0.held_out
-    }
-
-    /// The same for the best tenth of these cells.
-    pub fn held_out_best(&self) -> HeldOut {
-        self.0.held_out_best
-    }
-
-    /// All there is to keep.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.to_bytes()
-    }
-
-    /// Reads what [`Nas301Surrogate::to_bytes`] wrote.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Nas301Surrogate, Error> {
-        Distilled::from_bytes(KIND, bytes).map(Nas301Surrogate)
-    }
-}
-
-impl Oracle for Nas301Surrogate {
-    fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error> {
-        let score = |(graph, dag): (usize, &Dag)| {
-            let row = cell_features(&canonical(dag)).map_err(|reason| Error::Graph { graph, reason })?;
-            Ok(self.0.score(&row))
-        };
-        dags.iter().enumerate().map(score).collect()
     }
 }
 
@@ -138,7 +117,7 @@ impl Nas301SurrogateConfig {
         for (graph, cell) in cells.iter().enumerate() {
             rows.push(cell_features(cell).map_err(|reason| Error::Graph { graph, reason })?);
         }
-        Distilled::fit(KIND, &self.perceptron, &rows, &scores, progress).map(Nas301Surrogate)
+        Distilled::fit(&self.perceptron, &rows, &scores, progress)
     }
 }
 

@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use super::nelder_mead::nelder_mead;
-use crate::surrogate::dense::{dot, transposed_times};
+use crate::numerics::dense::{dot, transposed_times};
+use crate::numerics::minimise::nelder_mead;
 
 const LOG_2_PI: f64 = 1.837_877_066_409_345_3;
 /// The ratio alpha / beta is looked for in this range, relative to the largest eigenvalue of Phi^T Phi: beyond it the

@@ -12,31 +12,23 @@ use super::regression::{BayesianRegression, decompose};
 use super::train::train;
 use super::units::{Scores, standardise};
 use super::{Dngo, DngoConfig, Evidence};
+use crate::check::check_data;
 use crate::error::Error;
-use crate::surrogate::Progress;
-use crate::surrogate::check::check_data;
-use crate::surrogate::init::{LengthScaleInit, Units, sample_rows};
+use crate::numerics::rows::sample_rows;
+use crate::numerics::units::Units;
+use crate::surrogate::{Progress, Report, SurrogateSettings};
 
 /// With fewer rows than this none is held out.
 const MIN_ROWS: usize = 4;
 
-impl DngoConfig {
-    /// Fits to vectors x [N, D] and scores y `[N]`; `seed` decides everything that is random.
-    pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64) -> Result<Dngo, Error> {
-        self.fit_with(x, y, seed, &mut |_| {})
-    }
+impl SurrogateSettings for DngoConfig {
+    type Surrogate = Dngo;
 
-    /// As [`fit`](Self::fit), telling `progress` of every member of the ensemble once they are done.
-    pub fn fit_with(
-        &self,
-        x: MatRef<'_, f64>,
-        y: &[f64],
-        seed: u64,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Dngo, Error> {
+    /// Reports every member of the ensemble, once all are done.
+    fn fit_with(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64, report: Report<'_>) -> Result<Dngo, Error> {
         self.check()?;
         check_data(x, y)?;
-        let units = Units::of(x, LengthScaleInit::PerDimension);
+        let units = Units::per_dimension(x);
         let scores = match self.standardise_targets {
             true => Scores::of(y),
             false => Scores { mean: 0.0, scale: 1.0 },
@@ -48,11 +40,13 @@ impl DngoConfig {
         let members = (0..self.ensemble).into_par_iter().map(member).collect::<Result<Vec<Member>, Error>>()?;
         for (index, member) in members.iter().enumerate() {
             let objective = member.regression().log_evidence() / y.len() as f64;
-            progress(Progress { step: index + 1, n_steps: self.ensemble, objective });
+            report(Progress { step: index + 1, n_steps: self.ensemble, objective });
         }
         Ok(Dngo::new(units, scores, members))
     }
+}
 
+impl DngoConfig {
     fn fit_member(&self, points: &Mat<f32>, y: &[f64], seed: u64, index: usize) -> Result<Member, Error> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(index as u64);

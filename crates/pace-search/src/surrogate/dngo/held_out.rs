@@ -3,7 +3,7 @@
 use faer::MatRef;
 
 use super::evidence::{RatioRange, Spectrum};
-use crate::surrogate::dense::dot;
+use crate::numerics::dense::dot;
 
 /// Steps of the grid over log alpha / beta, and of the search between two of its points.
 const GRID: usize = 60;

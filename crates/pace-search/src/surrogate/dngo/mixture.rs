@@ -6,8 +6,8 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::member::{Member, Workspace};
 use super::regression::BayesianRegression;
 use super::units::{Scores, standardise};
-use crate::surrogate::init::Units;
-use crate::surrogate::shards::BLOCK;
+use crate::numerics::shards::BLOCK;
+use crate::numerics::units::Units;
 use crate::surrogate::{Posterior, Surrogate};
 
 /// A fitted DNGO.

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use pace_search::Matrix;
-//! use pace_search::surrogate::{DngoConfig, Surrogate};
+//! use pace_search::surrogate::{DngoConfig, Surrogate, SurrogateSettings};
 //! let x = Matrix::from_fn(40, 1, |row, _| row as f64 / 10.0);
 //! let y: Vec<f64> = x.col(0).iter().map(|x| x.sin()).collect();
 //! let dngo = DngoConfig::default().fit(x.as_ref(), &y, 0)?;
@@ -23,7 +23,6 @@ mod held_out;
 mod loss;
 mod member;
 mod mixture;
-mod nelder_mead;
 mod network;
 mod regression;
 mod tanh;

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::evidence::{Evidence, Spectrum};
 use crate::error::Error;
-use crate::surrogate::dense::{self, add_scaled, dot};
+use crate::numerics::dense::{self, add_scaled, dot};
 
 /// Bayesian linear regression of y on a basis Phi [N, D] (Bishop 2006, section 3.3).
 ///

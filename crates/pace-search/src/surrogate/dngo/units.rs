@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use faer::{Mat, MatRef};
 
-use crate::surrogate::init::Units;
+use crate::numerics::units::Units;
 
 /// Shift and scale of the scores.
 #[derive(Clone, Copy, Debug, PartialEq)]

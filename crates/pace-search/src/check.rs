@@ -1,0 +1,31 @@
+//! What every fit and every space asks of its data.
+
+use faer::MatRef;
+
+use crate::error::Error;
+
+/// Errs unless there is a finite vector x [N, D] and a finite target y [N] for each of N > 0 rows.
+pub(crate) fn check_data(x: MatRef<'_, f64>, y: &[f64]) -> Result<(), Error> {
+    check_vectors(x)?;
+    if x.nrows() != y.len() {
+        return Err(Error::TargetCount { rows: x.nrows(), targets: y.len() });
+    }
+    match y.iter().enumerate().find(|(_, value)| !value.is_finite()) {
+        Some((row, &value)) => Err(Error::BadTarget { row, value }),
+        None => Ok(()),
+    }
+}
+
+/// Errs unless x [N, D] holds something, and all of it is finite.
+pub(crate) fn check_vectors(x: MatRef<'_, f64>) -> Result<(), Error> {
+    let (rows, columns) = x.shape();
+    if rows == 0 || columns == 0 {
+        return Err(Error::EmptyInput { rows, columns });
+    }
+    for (column, values) in x.col_iter().enumerate() {
+        if let Some((row, &value)) = values.iter().enumerate().find(|(_, value)| !value.is_finite()) {
+            return Err(Error::BadVector { row, column, value });
+        }
+    }
+    Ok(())
+}

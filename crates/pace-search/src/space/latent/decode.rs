@@ -1,0 +1,30 @@
+//! [`Decode`]: the way back from vectors to graphs.
+
+use std::collections::HashMap;
+
+use faer::MatRef;
+use pace_graph::{Dag, GraphKey};
+
+/// The way back from vectors to graphs. A closure of this shape will do.
+pub trait Decode: Sync {
+    /// Several decodings of each row of x [N, D], drawn by `seed`; none where a draw is not a valid graph.
+    fn decode(&self, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>>;
+}
+
+impl<F: Fn(MatRef<'_, f64>, u64) -> Vec<Vec<Option<Dag>>> + Sync> Decode for F {
+    fn decode(&self, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>> {
+        self(x, seed)
+    }
+}
+
+/// The most frequent class among valid decodings, as it came first; the earliest of several.
+pub(super) fn most_frequent(decodings: Vec<Option<Dag>>) -> Option<Dag> {
+    let mut classes: HashMap<GraphKey, (usize, usize)> = HashMap::new();
+    for (index, dag) in decodings.iter().enumerate() {
+        if let Some(dag) = dag {
+            classes.entry(GraphKey::of(dag)).or_insert((0, index)).0 += 1;
+        }
+    }
+    let (_, first) = classes.into_values().max_by_key(|&(count, first)| (count, std::cmp::Reverse(first)))?;
+    decodings.into_iter().nth(first).flatten()
+}

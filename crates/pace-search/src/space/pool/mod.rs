@@ -1,0 +1,221 @@
+//! [`Pool`]: a space that is embedded as a whole, a row per graph.
+
+use std::cmp::Ordering;
+
+use faer::{Mat, MatRef};
+use pace_graph::Dag;
+use rand::{Rng, RngExt, seq::SliceRandom};
+use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+use rayon::slice::ParallelSlice;
+
+use super::{Criterion, Embedded, Space, Taken};
+use crate::Matrix;
+use crate::candidate::{Candidate, Origin};
+use crate::error::Error;
+
+mod graphs;
+
+pub use graphs::{Graphs, Listed};
+
+/// Rows among which a batch is chosen one by one; the rest was too far behind before anything was imagined.
+const SHORTLIST: usize = 1000;
+/// Rows per piece of work.
+const CHUNK: usize = 8192;
+const LANES: usize = 8;
+
+/// Graphs with their vectors, in single precision: 423,624 cells of 64 dimensions are 108 MB.
+///
+/// A proposal scores every row and keeps the best in O(N); the nearest neighbours are one pass over the matrix on all cores.
+/// Results do not depend on the number of threads: ties go to the lower row.
+pub struct Pool<'a> {
+    graphs: &'a dyn Graphs,
+    /// [N, D], row by row.
+    vectors: Vec<f32>,
+    n_dims: usize,
+}
+
+impl<'a> Pool<'a> {
+    /// Puts graphs and vectors together; `vectors` [N, D] row by row, as embeddings come.
+    pub fn new(graphs: &'a dyn Graphs, vectors: Vec<f32>, n_dims: usize) -> Result<Pool<'a>, Error> {
+        let rows = graphs.n_graphs();
+        if rows == 0 || n_dims == 0 {
+            return Err(Error::EmptyInput { rows, columns: n_dims });
+        }
+        if vectors.len() != rows * n_dims {
+            return Err(Error::TargetCount { rows: vectors.len() / n_dims, targets: rows });
+        }
+        if let Some(bad) = vectors.iter().position(|value| !value.is_finite()) {
+            let (row, column) = (bad / n_dims, bad % n_dims);
+            return Err(Error::BadVector { row, column, value: f64::from(vectors[bad]) });
+        }
+        Ok(Pool { graphs, vectors, n_dims })
+    }
+
+    /// How many rows.
+    #[expect(clippy::len_without_is_empty, reason = "a pool is never empty")]
+    pub fn len(&self) -> usize {
+        self.graphs.n_graphs()
+    }
+
+    /// All vectors [N, D].
+    pub fn matrix(&self) -> MatRef<'_, f32> {
+        MatRef::from_row_major_slice(&self.vectors, self.len(), self.n_dims)
+    }
+
+    /// The vector of one row `[D]`.
+    pub fn row(&self, place: usize) -> &[f32] {
+        &self.vectors[place * self.n_dims..][..self.n_dims]
+    }
+
+    /// A row as a candidate.
+    pub fn candidate(&self, place: usize, origin: Origin) -> Candidate {
+        Candidate::at(self.graphs.dag(place), place, origin)
+    }
+
+    /// The row of a candidate.
+    fn place(&self, candidate: &Candidate) -> Result<usize, Error> {
+        let place = candidate.place.filter(|&place| place < self.len());
+        place.ok_or_else(|| Error::Stranger { dag: candidate.dag.to_string(), missing: "no row in this pool" })
+    }
+
+    fn gather(&self, places: &[usize]) -> Matrix {
+        Mat::from_fn(places.len(), self.n_dims, |row, column| f64::from(self.row(places[row])[column]))
+    }
+
+    /// The `n` untried rows of the highest scores, best first.
+    fn best_rows(&self, n: usize, taken: &Taken<'_>, scores: &[f64]) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.len()).filter(|&row| !taken.contains_place(row)).collect();
+        let order = |a: &usize, b: &usize| descending(scores[*a], scores[*b]).then(a.cmp(b));
+        if n < rows.len() {
+            rows.select_nth_unstable_by(n, order);
+            rows.truncate(n);
+        }
+        rows.sort_unstable_by(order);
+        rows
+    }
+}
+
+/// Higher first, and what is no number last.
+fn descending(a: f64, b: f64) -> Ordering {
+    let rank = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score };
+    rank(b).total_cmp(&rank(a))
+}
+
+impl Space for Pool<'_> {
+    fn sample(&self, n: usize, taken: &Taken<'_>, rng: &mut dyn Rng) -> Vec<Candidate> {
+        let (mut taken, mut found) = (taken.clone(), Vec::new());
+        // Hit and miss is cheap until most rows are taken; then the rest is listed.
+        for _ in 0..4 * n {
+            if found.len() == n {
+                break;
+            }
+            let candidate = self.candidate(rng.random_range(0..self.len()), Origin::Random);
+            if taken.insert(&candidate) {
+                found.push(candidate);
+            }
+        }
+        if found.len() < n {
+            let mut rest: Vec<usize> = (0..self.len()).filter(|&place| !taken.contains_place(place)).collect();
+            rest.shuffle(rng);
+            let rest = rest.into_iter().map(|place| self.candidate(place, Origin::Random));
+            found.extend(rest.filter(|candidate| taken.insert(candidate)).take(n - found.len()));
+        }
+        found
+    }
+
+    fn admit(&self, dag: Dag) -> Option<Candidate> {
+        let place = self.graphs.place(&dag)?;
+        Some(Candidate::at(dag, place, Origin::Mutation))
+    }
+}
+
+impl Embedded for Pool<'_> {
+    fn vectors(&self, candidates: &[&Candidate]) -> Result<Matrix, Error> {
+        let places = candidates.iter().map(|candidate| self.place(candidate));
+        Ok(self.gather(&places.collect::<Result<Vec<usize>, Error>>()?))
+    }
+
+    fn propose(
+        &self,
+        n: usize,
+        taken: &Taken<'_>,
+        _near: MatRef<'_, f64>,
+        criterion: &mut dyn Criterion,
+        _rng: &mut dyn Rng,
+    ) -> Result<Vec<Candidate>, Error> {
+        let scores = criterion.score_f32(self.matrix());
+        // More than asked for, in case that rows are isomorphic to what is taken.
+        let mut rows = self.best_rows(n.max(SHORTLIST) + taken.len(), taken, &scores);
+        let (mut taken, mut found) = (taken.clone(), Vec::new());
+        let mut scores: Vec<f64> = rows.iter().map(|&row| scores[row]).collect();
+        while found.len() < n {
+            let order = |a: &usize, b: &usize| descending(scores[*a], scores[*b]).then(rows[*a].cmp(&rows[*b]));
+            let Some(best) = (0..rows.len()).min_by(order) else { break };
+            let (place, _) = (rows.remove(best), scores.remove(best));
+            let candidate = self.candidate(place, Origin::Acquisition);
+            if !taken.insert(&candidate) {
+                continue;
+            }
+            found.push(candidate);
+            if found.len() < n && criterion.imagine(&widen(self.row(place))) {
+                rows.truncate(SHORTLIST);
+                scores = criterion.score(self.gather(&rows).as_ref());
+            }
+        }
+        Ok(found)
+    }
+
+    fn nearest(&self, of: &Candidate, n: usize, taken: &Taken<'_>) -> Result<Vec<Candidate>, Error> {
+        let target = self.row(self.place(of)?);
+        let least_rows = |n_rows: usize| {
+            let closest = |(chunk, rows): (usize, &[f32])| {
+                let rows = rows.chunks_exact(self.n_dims).enumerate();
+                let rows = rows.map(|(row, vector)| (squared_distance(vector, target), chunk * CHUNK + row));
+                least(rows.filter(|&(_, row)| !taken.contains_place(row)).collect(), n_rows)
+            };
+            least(self.vectors.par_chunks(CHUNK * self.n_dims).enumerate().flat_map_iter(closest).collect(), n_rows)
+        };
+        let mut n_rows = n;
+        loop {
+            let mut taken = taken.clone();
+            let rows = least_rows(n_rows).into_iter().map(|(_, place)| self.candidate(place, Origin::Neighbour));
+            let found: Vec<Candidate> = rows.filter(|candidate| taken.insert(candidate)).take(n).collect();
+            if found.len() == n || n_rows >= self.len() {
+                return Ok(found);
+            }
+            // Some rows are isomorphic to what is taken, or to one another.
+            n_rows = 2 * n_rows + 1;
+        }
+    }
+}
+
+/// The `n` rows of the smallest distances, in order.
+fn least(mut rows: Vec<(f32, usize)>, n: usize) -> Vec<(f32, usize)> {
+    if n < rows.len() {
+        rows.select_nth_unstable_by(n, by_distance);
+        rows.truncate(n);
+    }
+    rows.sort_unstable_by(by_distance);
+    rows
+}
+
+fn widen(vector: &[f32]) -> Vec<f64> {
+    vector.iter().map(|&value| f64::from(value)).collect()
+}
+
+fn by_distance(a: &(f32, usize), b: &(f32, usize)) -> Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+}
+
+/// |a - b|^2, summed in lanes that the compiler can keep side by side.
+fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0; LANES];
+    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| (a - b) * (a - b)).sum();
+    for (a, b) in a.zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}

@@ -1,0 +1,115 @@
+//! Our loop: nothing is asked twice, batches spread out, a restart keeps what was learnt.
+
+use rand::Rng;
+
+use super::belief::Belief;
+use super::reach::choose;
+use super::{BayesianOptimisation, Reach};
+use crate::candidate::{Candidate, Origin};
+use crate::error::Error;
+use crate::history::{Entry, History};
+use crate::setting::Edits;
+use crate::space::Criterion;
+use crate::strategy::{StrategySettings, round_rng};
+use crate::taken::Taken;
+
+impl BayesianOptimisation<'_> {
+    /// Random queries if they are due; else what the acquisition wants most and, with local search, neighbours of the best.
+    pub(super) fn propose_ours(&self, history: &History, n: usize) -> Result<Vec<Candidate>, Error> {
+        let config = &self.config;
+        let mut rng = round_rng(self.seed, history);
+        let mut taken = Taken::by(history);
+        let phase = self.phase(history);
+        let n_due = phase.n_to_begin(config.initial).or_else(|| phase.n_to_restart(config.initial, config.patience));
+        if let Some(n_due) = n_due {
+            return Ok(self.space.sample(n_due, &taken, &mut rng));
+        }
+        let (mut found, mut belief) = self.guided(history, n, &taken, &mut rng)?;
+        if config.local_search {
+            taken.extend(&found);
+            if let (Some(belief), Some(last)) = (&mut belief, found.last()) {
+                belief.imagine(&self.vector(last)?);
+            }
+            found.extend(self.neighbours(&history.top(config.n_centres), taken, belief)?);
+        }
+        Ok(found)
+    }
+
+    /// What the acquisition wants most, and the belief behind it, which has imagined the outcomes of all but the last.
+    fn guided(
+        &self,
+        history: &History,
+        n: usize,
+        taken: &Taken<'_>,
+        rng: &mut dyn Rng,
+    ) -> Result<(Vec<Candidate>, Option<Belief>), Error> {
+        let scored: Vec<(&Entry, f64)> = history.scored().collect();
+        let learnt = self.learn(&scored, Some(self.config.warp), self.config.fantasies, rng)?;
+        let Some((mut belief, near)) = learnt else { return Ok((self.space.sample(n, taken, rng), None)) };
+        let pending: Vec<&Candidate> = history.pending().map(|entry| &entry.candidate).collect();
+        if !pending.is_empty() {
+            for row in self.space.vectors(&pending)?.row_iter() {
+                belief.imagine(&row.iter().copied().collect::<Vec<f64>>());
+            }
+        }
+        let found = match self.config.reach {
+            Reach::Space => self.space.propose(n, taken, near.as_ref(), &mut belief, rng)?,
+            Reach::Edits { n_centres, n_random } => {
+                let mut taken = taken.clone();
+                let centres = history.top(n_centres).into_iter().map(|(entry, _)| &entry.candidate.dag);
+                let mut near = self.edits()?.around(centres, &mut taken);
+                near.extend(self.space.sample(n_random, &taken, rng));
+                choose(n, near, self.space, &mut belief)?
+            }
+        };
+        Ok((if found.is_empty() { self.anything(n, taken, rng) } else { found }, Some(belief)))
+    }
+
+    /// The space with the edits that [`Reach::Edits`] goes by.
+    fn edits(&self) -> Result<Edits<'_>, Error> {
+        let missing = "mutations of the space";
+        let mutate = self.edits.ok_or(Error::Unequipped { strategy: self.config.name(), missing })?;
+        Ok(Edits { space: self.space, mutate })
+    }
+
+    /// The vector of one query.
+    fn vector(&self, candidate: &Candidate) -> Result<Vec<f64>, Error> {
+        Ok(self.space.vectors(&[candidate])?.row(0).iter().copied().collect())
+    }
+
+    /// Of the given queries in turn, the neighbour that is wanted most among its nearest untried ones, or those one edit away.
+    fn neighbours(
+        &self,
+        of: &[(&Entry, f64)],
+        mut taken: Taken<'_>,
+        mut belief: Option<Belief>,
+    ) -> Result<Vec<Candidate>, Error> {
+        let mut found: Vec<Candidate> = Vec::new();
+        for (entry, _) in of.iter().cycle().take(self.config.n_neighbours) {
+            let mut near = match self.config.reach {
+                Reach::Edits { .. } => self.edits()?.around([&entry.candidate.dag], &mut taken.clone()),
+                Reach::Space => self.space.nearest(&entry.candidate, self.config.neighbourhood, &taken)?,
+            };
+            if near.is_empty() {
+                continue;
+            }
+            let best = match &belief {
+                Some(belief) if near.len() > 1 => {
+                    let vectors = self.space.vectors(&near.iter().collect::<Vec<_>>())?;
+                    let wanted = belief.score(vectors.as_ref());
+                    // Ties go to the nearer one; what is no number is not wanted.
+                    let order = |&a: &usize, &b: &usize| wanted[a].total_cmp(&wanted[b]).then(b.cmp(&a));
+                    (0..near.len()).filter(|&row| !wanted[row].is_nan()).max_by(order).unwrap_or(0)
+                }
+                _ => 0,
+            };
+            let next = Candidate { origin: Origin::Neighbour, ..near.swap_remove(best) };
+            if let Some(belief) = &mut belief {
+                belief.imagine(&self.vector(&next)?);
+            }
+            taken.insert(&next);
+            found.push(next);
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,131 @@
+//! The inducing points before any data: Kmm and its factor.
+
+use std::ops::Range;
+
+use faer::{Mat, MatMut, MatRef};
+
+use super::{Hyperparameters, Solved};
+use crate::error::Error;
+use crate::gp::KernelPosterior;
+use crate::gp::kernel::{Kernel, KernelGradient, MapGradient, Scaled};
+use crate::numerics::dense;
+use crate::numerics::pool::Pool;
+
+/// Beyond this the model would be another one.
+const MAX_JITTER: f64 = 1e-2;
+
+/// Kmm = L L^T at some hyperparameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Prior {
+    pub(crate) kernel: Kernel,
+    /// A [K, D]
+    map: Option<Mat<f64>>,
+    pub(crate) inverse_lengths: Vec<f64>,
+    /// s
+    pub(crate) variance: f64,
+    /// v
+    pub(crate) noise: f64,
+    pub(crate) inducing: Scaled,
+    /// Kmm with jitter [M, M].
+    covariance: Mat<f64>,
+    /// dKmm/dr^2 [M, M].
+    slopes: Mat<f64>,
+    /// L^-1 [M, M].
+    pub(crate) inverse_factor: Mat<f64>,
+}
+
+/// Derivatives of a bound, before they are folded into those by the hyperparameters.
+pub(super) struct Sums {
+    /// By Kmm, full.
+    pub(super) by_prior: Mat<f64>,
+    /// By Knm, already weighed.
+    pub(super) by_cross: KernelGradient,
+    /// By the map, already weighed.
+    pub(super) by_map: Option<MapGradient>,
+    /// By the prior variance of every row, summed.
+    pub(super) by_diagonal: f64,
+    /// By the noise variance.
+    pub(super) by_noise: f64,
+}
+
+impl Prior {
+    pub(crate) fn new(kernel: Kernel, hyper: &Hyperparameters, jitter: f64, pool: &Pool) -> Result<Prior, Error> {
+        let inverse_lengths: Vec<f64> = hyper.log_lengths.iter().map(|log| (-log).exp()).collect();
+        let (variance, noise) = (hyper.log_variance.exp(), hyper.log_noise.exp());
+        let n = hyper.inducing.nrows();
+        let inducing = Scaled::new(hyper.inducing.as_ref(), 0..n, &inverse_lengths);
+        let [mut covariance, mut slopes, mut inverse_factor] = [(); 3].map(|()| pool.take(n, n));
+        inducing.own_covariance_and_slope(kernel, variance, &mut covariance, &mut slopes);
+        let factor = factor(&mut covariance, variance, jitter, pool)?;
+        dense::invert_lower(&mut inverse_factor, &factor);
+        pool.give([factor]);
+        let map = hyper.map.clone();
+        Ok(Prior { kernel, map, inverse_lengths, variance, noise, inducing, covariance, slopes, inverse_factor })
+    }
+
+    pub(crate) fn n_inducing(&self) -> usize {
+        self.inducing.len()
+    }
+
+    /// Rows of x [N, D], mapped and in units of the length-scales.
+    pub(crate) fn points(&self, x: MatRef<'_, f64>, rows: Range<usize>) -> Scaled {
+        Scaled::mapped(x, rows, self.map.as_ref(), &self.inverse_lengths)
+    }
+
+    pub(super) fn map_gradient(&self) -> Option<MapGradient> {
+        self.map.as_ref().map(|map| MapGradient::zeros(self.n_inducing(), map.nrows(), map.ncols()))
+    }
+
+    /// Covariances of the inducing points with others [M, n].
+    pub(crate) fn cross(&self, points: &Scaled, dst: MatMut<'_, f64>) {
+        self.inducing.covariance(points, self.kernel, self.variance, dst);
+    }
+
+    /// The model given data.
+    pub(crate) fn with(self, solved: Solved) -> KernelPosterior {
+        let Prior { kernel, map, inverse_lengths, variance, noise, inducing, .. } = self;
+        let Solved { beta: weights, shrink, .. } = solved;
+        KernelPosterior { kernel, map, inverse_lengths, variance, noise, inducing, weights, shrink, fantasies: None }
+    }
+
+    pub(super) fn recycle(self, pool: &Pool) {
+        pool.give([self.covariance, self.slopes, self.inverse_factor]);
+    }
+
+    pub(super) fn gradient(&self, sums: Sums, pool: &Pool) -> Hyperparameters {
+        let (n_inducing, n_dims) = (self.n_inducing(), self.inverse_lengths.len());
+        let mut by_self = KernelGradient::zeros(n_inducing, n_dims);
+        let mut by_prior = sums.by_prior;
+        let inputs = (self.covariance.as_ref(), self.slopes.as_ref());
+        by_self.add(by_prior.as_mut(), inputs.0, inputs.1, &self.inducing);
+        pool.give([by_prior]);
+        let mut log_lengths = vec![0.0; n_dims];
+        let mut inducing = Mat::zeros(n_inducing, n_dims);
+        for (part, times) in [(&by_self, 2.0), (&sums.by_cross, 1.0)] {
+            part.finish(&self.inducing, &self.inverse_lengths, times, &mut log_lengths, inducing.as_mut());
+        }
+        let log_variance = by_self.log_variance() + sums.by_cross.log_variance() + self.variance * sums.by_diagonal;
+        let map = sums.by_map.map(|part| part.finish(&self.inducing, &self.inverse_lengths));
+        Hyperparameters { map, log_lengths, log_variance, log_noise: self.noise * sums.by_noise, inducing }
+    }
+}
+
+/// L of the covariance, to whose diagonal the smallest jitter that allows it is added.
+fn factor(covariance: &mut Mat<f64>, variance: f64, jitter: f64, pool: &Pool) -> Result<Mat<f64>, Error> {
+    let size = covariance.nrows();
+    let mut next = jitter;
+    loop {
+        // A point's distance to itself is zero, whatever rounding says.
+        (0..size).for_each(|i| covariance[(i, i)] = variance * (1.0 + next));
+        let mut factor = pool.take(size, size);
+        factor.copy_from(&*covariance);
+        match dense::cholesky(&mut factor) {
+            Ok(()) => return Ok(factor),
+            Err(pivot) if next >= MAX_JITTER || !variance.is_finite() => {
+                let what = "the covariance of the inducing points";
+                return Err(Error::NotPositiveDefinite { what, pivot, size, jitter: next });
+            }
+            Err(_) => next = (10.0 * next).max(1e-10),
+        }
+    }
+}

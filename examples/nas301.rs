@@ -118,7 +118,7 @@ fn main() -> Result<()> {
     let vectors = pretrain_and_embed(&plan.mlm, data, args.mlm.train.save_every(), &mut run)?;
 
     let listed = Listed::new(dags);
-    let pool = Pool::new(&listed, vectors.values, vectors.width)?;
+    let pool = Pool::new(&listed, vectors)?;
     // What learns is confined to the embedded cells; the others may go anywhere in the DARTS space.
     let open = Open::new(&Darts);
     let setting = |learns: bool| {

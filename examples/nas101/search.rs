@@ -1,9 +1,9 @@
 //! The searches, and what of them goes into results and report.
 
 use anyhow::Result;
-use pace_examples::{Found, Report, SearchPlan, Vectors, report_searches, search_all};
-use pace_graph::Dag;
+use pace_examples::{Found, Report, SearchPlan, report_searches, search_all};
 use pace_graph::enumerate::Nas101Space;
+use pace_graph::{Dag, Vectors};
 use pace_search::oracle::Table;
 use pace_search::space::{Graphs, Listed, Pool};
 use pace_search::strategy::Setting;
@@ -27,7 +27,7 @@ pub fn search(
     let whole = dags.len() == space.len();
     let listed = Listed::new(if whole { Vec::new() } else { dags });
     let graphs: &dyn Graphs = if whole { space } else { &listed };
-    let pool = Pool::new(graphs, vectors.values, vectors.width)?;
+    let pool = Pool::new(graphs, vectors)?;
     let setting = Setting { space: &pool, embedded: Some(&pool), mutate: Some(space) };
     // Every query was answered by the table, so the table has it.
     let regret = |dag: &Dag| 100.0 * table.regret(dag).unwrap_or(f64::NAN);

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use burn::tensor::Device;
-use faer::{Mat, MatRef};
+use faer::MatRef;
 use pace_graph::enumerate::Mutate;
-use pace_graph::{Dag, DagSpec};
+use pace_graph::{Dag, DagSpec, Vectors};
 use pace_model::decoder::{DecodeOptions, Decoder, Mode};
 use pace_model::encoder::Encoder;
 use pace_model::objective::Vae;
@@ -16,9 +16,9 @@ use pace_search::oracle::Oracle;
 use pace_search::space::{Latent, LatentConfig, RoundTrip};
 use pace_search::strategy::{BayesianOptimisation, BayesianOptimisationConfig, RandomSearch, Strategy};
 use pace_search::surrogate::{SparseGpConfig, SurrogateConfig};
-use pace_search::{Curve, Header, Journal, Matrix, Step};
+use pace_search::{Curve, Header, Journal, Matrix, Step, narrow, widen};
 use pace_train::embed::{SHARD_GRAPHS, embed_all};
-use pace_train::evaluate::{Latents, decode};
+use pace_train::evaluate::decode;
 use pace_train::record::{Metric, Run};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -99,7 +99,7 @@ pub struct BoModel<'a> {
     /// How it wants its graphs.
     pub layout: &'a Layout,
     /// Vectors of the training graphs.
-    pub latents: &'a Latents,
+    pub latents: &'a Vectors,
     /// Their scores.
     pub scores: &'a [f64],
 }
@@ -113,8 +113,7 @@ type Start<'s> = dyn Fn(u64) -> Result<Box<dyn Strategy + 's>> + Sync + 's;
 /// Those of the searches, or a file that cannot be written.
 pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run) -> Result<BoOutcome> {
     let decoder = |x: MatRef<'_, f64>, seed: u64| decodings(plan.n_decodings, model, x, seed);
-    let width = model.latents.width();
-    let train = Mat::from_fn(model.latents.len(), width, |row, column| f64::from(model.latents.row(row)[column]));
+    let train = widen(model.latents);
     let encoder = |dags: &[Dag]| encodings(model, dags);
     let space = RoundTrip::new(Latent::new(plan.latent.clone(), train.as_ref(), &decoder)?, &encoder);
     let space = match judge.edits.as_deref() {
@@ -122,7 +121,7 @@ pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run)
         None => space,
     };
     let rows = known_rows(plan, model.scores);
-    let known = Mat::from_fn(rows.len(), width, |row, column| train[(rows[row], column)]);
+    let known = widen(&model.latents.select(&rows));
     let scores: Vec<f64> = rows.iter().map(|&row| model.scores[row]).collect();
     let budget = plan.rounds * plan.batch;
     let start = scores.first().copied().unwrap_or(f64::NAN);
@@ -196,10 +195,8 @@ fn record(outcome: &BoOutcome, judge: &Judge, run: &mut Run) {
 /// Several draws for each vector; those that break the rules, or end early, are left out: all graphs of NA and BN have the
 /// same number of nodes.
 fn decodings(n_decodings: usize, model: BoModel<'_>, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>> {
-    let rows = (0..x.nrows()).flat_map(|row| std::iter::repeat_n(row, n_decodings));
-    let values = rows.flat_map(|row| x.row(row).iter().map(|&value| value as f32).collect::<Vec<f32>>()).collect();
     let options = DecodeOptions::sample(Mode::Constrained, seed);
-    let dags = decode(model.vae, &Latents::new(values, x.ncols()), &options, model.device, |_| {});
+    let dags = decode(model.vae, &narrow(x).repeated(n_decodings), &options, model.device, |_| {});
     let is_whole = |dag: &Dag| dag.n_nodes() == model.spec.max_nodes && model.spec.is_valid(dag);
     let checked = dags.into_iter().map(|dag| is_whole(&dag).then_some(dag));
     checked.collect::<Vec<_>>().chunks(n_decodings).map(<[_]>::to_vec).collect()
@@ -208,7 +205,5 @@ fn decodings(n_decodings: usize, model: BoModel<'_>, x: MatRef<'_, f64>, seed: u
 /// The vectors of graphs.
 fn encodings(model: BoModel<'_>, dags: &[Dag]) -> Matrix {
     let table = DagTable::new(dags, model.layout);
-    let values = embed_all(&table, SHARD_GRAPHS, model.device, |batch| model.vae.embed(batch));
-    let width = model.latents.width();
-    Mat::from_fn(dags.len(), width, |row, column| f64::from(values[row * width + column]))
+    widen(&embed_all(&table, SHARD_GRAPHS, model.device, |batch| model.vae.embed(batch)))
 }

@@ -21,7 +21,7 @@ mod vae_report;
 pub use args::{MlmArgs, Preset, Protocol, ReachArg, ReadoutArg, RunArgs, TrainArgs, VaeArgs};
 pub use bo::{BoModel, BoOutcome, BoPlan, Judge, optimise};
 pub use methods::{DngoPlan, dngo_methods};
-pub use mlm::{MlmData, MlmPlan, Vectors, pretrain_and_embed};
+pub use mlm::{MlmData, MlmPlan, pretrain_and_embed};
 pub use progress::{fit_bar, rows_bar, rows_seen, steps_bar};
 pub use report::{Bars, Line, Report, bar_chart, line_chart};
 pub use score::{Gp, Score, Scored, score};

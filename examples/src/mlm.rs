@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use burn::module::Module;
-use pace_graph::{Dag, DagSpec};
+use pace_graph::{Dag, DagSpec, Vectors};
 use pace_model::encoder::{Encoder, EncoderConfig, EncoderSettings, Purpose};
 use pace_model::layers::Readout;
 use pace_model::objective::{AnyMlmConfig, Mlm};
@@ -70,19 +70,6 @@ pub struct MlmData<'a> {
     pub pairs: &'a [(usize, usize)],
 }
 
-/// Vectors of all graphs, row-major.
-#[derive(Clone, Debug)]
-pub struct Vectors {
-    /// The numbers.
-    pub values: Vec<f32>,
-    /// Per row.
-    pub width: usize,
-    /// Graphs trained on per second.
-    pub train_graphs_per_s: f64,
-    /// Loss of each epoch.
-    pub losses: Vec<f64>,
-}
-
 /// Trains the model, or goes on with its checkpoint, and embeds all graphs.
 ///
 /// # Errors
@@ -91,22 +78,21 @@ pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: Duratio
     let device = pace_model::device::device("")?;
     let layout = plan.model.encoder.layout(data.spec);
     let table = run.stage("layout", |_| anyhow::Ok(DagTable::new(data.dags, &layout)))?;
-    let (model, train_graphs_per_s, losses) = match plan.model.masking.pair {
+    let (model, train_graphs_per_s) = match plan.model.masking.pair {
         Some(_) => train_on(plan, &Pairs::new(&table, data.pairs), data.spec, save_every, run)?,
         None => train_on(plan, &table, data.spec, save_every, run)?,
     };
-    let values = run.stage("embed", |run| {
+    let vectors = run.stage("embed", |run| {
         let start = Instant::now();
-        let values = embed_all(&table, SHARD_GRAPHS, &device, |batch| model.embed(batch));
+        let vectors = embed_all(&table, SHARD_GRAPHS, &device, |batch| model.embed(batch));
         let rate = table.len() as f64 / start.elapsed().as_secs_f64();
         run.metric("encode_graphs_per_s", Metric::once(rate));
-        write(run, &values, table.len())?;
-        anyhow::Ok(values)
+        write(run, &vectors)?;
+        anyhow::Ok(vectors)
     })?;
-    let width = values.len() / table.len().max(1);
-    println!("{} graphs embedded in {width} dimensions", table.len());
+    println!("{} graphs embedded in {} dimensions", vectors.len(), vectors.width());
     run.metric("train_graphs_per_s", Metric::once(train_graphs_per_s));
-    Ok(Vectors { values, width, train_graphs_per_s, losses })
+    Ok(vectors)
 }
 
 fn train_on<S: Source<Batch = DagBatch>>(
@@ -115,7 +101,7 @@ fn train_on<S: Source<Batch = DagBatch>>(
     spec: &DagSpec,
     save_every: Duration,
     run: &mut Run,
-) -> Result<(Mlm<Encoder>, f64, Vec<f64>)> {
+) -> Result<(Mlm<Encoder>, f64)> {
     let (config, seed) = (&plan.fit, plan.fit.seed);
     let saved = Saved::new("pace-mlm", plan.model.clone(), spec.clone());
     let checkpoint = Checkpoint::new(run.path("checkpoint"), saved.to_json()).every(save_every);
@@ -135,19 +121,17 @@ fn train_on<S: Source<Batch = DagBatch>>(
     run.took("train", fitted.seconds)?;
     let model = fitted.model.valid();
     run.write("encoder.safetensors", &saved.to_safetensors(&model))?;
-    let losses: Vec<f64> = fitted.epochs.iter().map(|epoch| epoch.loss).collect();
-    if let Some(last) = losses.last() {
-        println!("encoder: {} epochs, loss {last:.4} per hidden node", losses.len());
+    if let Some(last) = fitted.epochs.last() {
+        println!("encoder: {} epochs, loss {:.4} per hidden node", fitted.epochs.len(), last.loss);
     }
-    Ok((model, fitted.graphs as f64 / fitted.seconds.max(f64::MIN_POSITIVE), losses))
+    Ok((model, fitted.graphs as f64 / fitted.seconds.max(f64::MIN_POSITIVE)))
 }
 
-fn write(run: &Run, values: &[f32], n_rows: usize) -> Result<()> {
+fn write(run: &Run, vectors: &Vectors) -> Result<()> {
     let path = run.path("embeddings.safetensors");
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    let width = values.len() / n_rows.max(1);
-    let mut matrix = MatrixFile::safetensors(BufWriter::new(file), "embeddings", n_rows, width)?;
-    matrix.write(values)?;
+    let mut matrix = MatrixFile::safetensors(BufWriter::new(file), "embeddings", vectors.len(), vectors.width())?;
+    matrix.write(vectors.values())?;
     matrix.finish()?;
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! How well a surrogate on vectors of graphs predicts their scores (Table 1 of the paper).
 
 use anyhow::Result;
-use pace_search::Matrix;
+use pace_graph::{Vectors, mean_std};
+use pace_search::metrics::{kendall, pearson, rmse, spearman};
 use pace_search::surrogate::{Progress, PublishedGpConfig, SparseGpConfig, Surrogate, SurrogateSettings};
-use pace_train::evaluate::Latents;
-use pace_train::metrics::{kendall, mean_std, pearson, rmse, spearman};
+use pace_search::widen;
 use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
@@ -42,11 +42,11 @@ pub struct Score {
 #[derive(Clone, Copy, Debug)]
 pub struct Scored<'a> {
     /// Vectors of the training part.
-    pub train: &'a Latents,
+    pub train: &'a Vectors,
     /// Their scores.
     pub train_scores: &'a [f64],
     /// Vectors of the test part.
-    pub test: &'a Latents,
+    pub test: &'a Vectors,
     /// Their scores.
     pub test_scores: &'a [f64],
 }
@@ -64,11 +64,10 @@ pub fn score(data: Scored<'_>, gp: &Gp, seed: u64, progress: &mut dyn FnMut(Prog
         _ => (0..n_train).collect(),
     };
     let scores: Vec<f64> = rows.iter().map(|&row| data.train_scores[row]).collect();
-    let (mean, std) = mean_std(&scores);
+    let (mean, std) = mean_std(scores.iter().copied());
     let standardise = |scores: &[f64]| scores.iter().map(|score| (score - mean) / std).collect::<Vec<f64>>();
-    let (x, y) = (matrix(data.train, &rows), standardise(&scores));
-    let test_rows: Vec<usize> = (0..data.test.len()).collect();
-    let (x_test, y_test) = (matrix(data.test, &test_rows), standardise(data.test_scores));
+    let (x, y) = (widen(&data.train.select(&rows)), standardise(&scores));
+    let (x_test, y_test) = (widen(data.test), standardise(data.test_scores));
     let posterior = match gp {
         Gp::Sparse(config) => config.fit_with(x.as_ref(), &y, seed, progress)?.predict(x_test.as_ref()),
         Gp::Published { config, .. } => config.fit_with(x.as_ref(), &y, seed, progress)?.predict(x_test.as_ref()),
@@ -80,8 +79,4 @@ pub fn score(data: Scored<'_>, gp: &Gp, seed: u64, progress: &mut dyn FnMut(Prog
         spearman: spearman(&predicted, &y_test),
         kendall: kendall(&predicted, &y_test),
     })
-}
-
-fn matrix(latents: &Latents, rows: &[usize]) -> Matrix {
-    Matrix::from_fn(rows.len(), latents.width(), |row, column| f64::from(latents.row(rows[row])[column]))
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use burn::module::Module;
 use burn::tensor::Device;
-use pace_graph::{Dag, DagSpec, canonical_order};
+use pace_graph::{Dag, DagSpec, Vectors, canonical_order};
 use pace_model::decoder::{DecodeOptions, Decoder, Mode};
 use pace_model::encoder::{Encoder, EncoderSettings};
 use pace_model::objective::Vae;
 use pace_model::store::Saved;
 use pace_model::{DagTable, Order};
 use pace_train::embed::{MatrixFile, SHARD_GRAPHS, embed_all};
-use pace_train::evaluate::{Generation, Known, Latents, Reconstruction, generation, reconstruction};
+use pace_train::evaluate::{Generation, Known, Reconstruction, generation, reconstruction, sample_prior};
 use pace_train::record::Run;
 use pace_train::{Checkpoint, Epoch, Event, FitConfig, fit};
 use serde_json::json;
@@ -96,7 +96,7 @@ pub fn reproduce(
     let raw = |dags: &[Dag]| {
         let rows: Vec<Vec<f32>> = dags.iter().map(task.raw_features).collect();
         let width = rows.first().map_or(1, Vec::len);
-        Latents::new(rows.concat(), width)
+        Vectors::from_rows(rows, width)
     };
     let baseline = |name| Fits { name, gp: &plan.gp, n_seeds: plan.baseline_gp_seeds };
     let [raw] = scores(run, [baseline("raw")], data, (&raw(&data.train), &raw(&data.test)))?;
@@ -202,14 +202,12 @@ fn train_encoder(
     Ok(Trained { vae, epochs: fitted.epochs, graphs_per_s })
 }
 
-fn latents(model: &AnyVae, table: &DagTable, device: &Device) -> Latents {
-    let values = embed_all(table, SHARD_GRAPHS, device, |batch| model.embed(batch));
-    let width = values.len() / table.len().max(1);
-    Latents::new(values, width)
+fn latents(model: &AnyVae, table: &DagTable, device: &Device) -> Vectors {
+    embed_all(table, SHARD_GRAPHS, device, |batch| model.embed(batch))
 }
 
 /// The first encoder's vectors, train before test, as safetensors and npy.
-fn write_embeddings(run: &Run, index: u64, train: &Latents, test: &Latents) -> Result<()> {
+fn write_embeddings(run: &Run, index: u64, train: &Vectors, test: &Vectors) -> Result<()> {
     if index > 0 {
         return Ok(());
     }
@@ -242,7 +240,7 @@ fn scores<const K: usize>(
     run: &mut Run,
     fits: [Fits<'_>; K],
     data: &VaeData,
-    (train, test): (&Latents, &Latents),
+    (train, test): (&Vectors, &Vectors),
 ) -> Result<[Vec<Score>; K]> {
     let seeds = |fits: &Fits<'_>| 1..=fits.n_seeds as u64;
     let jobs: Vec<(&Fits<'_>, u64)> = fits.iter().flat_map(|fits| seeds(fits).map(move |seed| (fits, seed))).collect();
@@ -277,7 +275,7 @@ fn generate(
     plan: &VaePlan,
     data: &VaeData,
     vae: &AnyVae,
-    (z_train, z_test): (&Latents, &Latents),
+    (z_train, z_test): (&Vectors, &Vectors),
     device: &Device,
     run: &mut Run,
     outcome: &mut EncoderOutcome,
@@ -308,7 +306,7 @@ fn generate(
             let known = known.get_or_insert_with(|| Known::new(&data.train));
             let options = DecodeOptions::sample(mode, seed);
             let bar = steps_bar("generate", n_all as u64);
-            let prior = z_train.sample_like(n_latents, seed);
+            let prior = sample_prior(z_train, n_latents, seed);
             let found = generation(vae, &prior, n_decodings, &options, (&data.spec, known), device, |done| {
                 bar.set_position(done as u64);
             });

@@ -1,5 +1,7 @@
 //! [`Vectors`]: graphs as rows of numbers.
 
+use crate::mean_std::mean_std;
+
 /// Vectors of graphs, one row per graph, in single precision and row-major.
 ///
 /// What an encoder makes, a file holds and a search reads.
@@ -71,7 +73,7 @@ impl Vectors {
     }
 
     /// All rows in order.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> + Clone {
         self.values.chunks_exact(self.width)
     }
 
@@ -95,14 +97,7 @@ impl Vectors {
 
     /// Mean and population standard deviation of every column.
     pub fn moments(&self) -> Vec<(f64, f64)> {
-        let n = self.len() as f64;
-        let moments = |column: usize| {
-            let numbers = || self.rows().map(|row| f64::from(row[column]));
-            let mean = numbers().sum::<f64>() / n;
-            let variance = numbers().map(|number| (number - mean) * (number - mean)).sum::<f64>() / n;
-            (mean, variance.sqrt())
-        };
-        (0..self.width).map(moments).collect()
+        (0..self.width).map(|column| mean_std(self.rows().map(|row| f64::from(row[column])))).collect()
     }
 }
 

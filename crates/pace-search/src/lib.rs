@@ -9,7 +9,7 @@
 //! The best of 300 neural architectures, found by Bayesian optimisation with 40 queries:
 //!
 //! ```
-//! use pace_graph::Dag;
+//! use pace_graph::{Dag, Vectors};
 //! use pace_search::acquisition::{AcquisitionConfig, LogExpectedImprovement};
 //! use pace_search::oracle::{NaSurrogate, Oracle, embedded_na};
 //! use pace_search::space::{Listed, Pool};
@@ -21,7 +21,7 @@
 //! let is_op = |dag: &Dag, layer: usize, op: usize| f32::from(usize::from(dag.op(layer + 1)) == op + 2);
 //! let vectors = dags.iter().flat_map(|dag| (0..36).map(|i| is_op(dag, i / 6, i % 6))).collect();
 //! let graphs = Listed::new(dags);
-//! let space = Pool::new(&graphs, vectors, 36)?;
+//! let space = Pool::new(&graphs, Vectors::new(vectors, 36))?;
 //!
 //! // The strategy: a Gaussian process guesses scores, and expected improvement says where to look next.
 //! let gp = SparseGpConfig { n_inducing: 20, ..SparseGpConfig::default() };
@@ -49,7 +49,7 @@
 //! - [`strategy`]: what to ask next, given the [`History`] of a search;
 //! - [`oracle`]: how good a graph really is.
 //!
-//! [`Trace`], [`Curve`] and [`Band`] compare searches.
+//! [`Trace`], [`Curve`] and [`Band`] compare searches; [`metrics`] compares predictions with the truth.
 
 pub mod acquisition;
 mod candidate;
@@ -59,6 +59,8 @@ mod error;
 mod gp;
 mod history;
 pub mod journal;
+mod matrix;
+pub mod metrics;
 mod numerics;
 pub mod oracle;
 mod perceptron;
@@ -74,7 +76,5 @@ pub use curve::{Band, Curve, Trace};
 pub use error::Error;
 pub use history::{Entry, History, Outcome};
 pub use journal::{Header, Journal};
+pub use matrix::{Matrix, narrow, widen};
 pub use run::{Step, run, run_in_memory};
-
-/// Rows of vectors, in double precision.
-pub type Matrix = faer::Mat<f64>;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use pace_graph::{Dag, DagSpec, GraphKey};
+use pace_graph::{Dag, DagSpec, GraphKey, Vectors};
 use pace_model::decoder::{Choice, DagDecoder, DecodeOptions};
 use pace_model::encoder::DagEncoder;
 use pace_model::objective::Vae;
@@ -16,92 +16,29 @@ use serde::{Deserialize, Serialize};
 /// Latent vectors decoded at a time.
 const BATCH: usize = 1024;
 
-/// Vectors of the latent space, row-major.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Latents {
-    values: Vec<f32>,
-    width: usize,
-}
-
-impl Latents {
-    /// Rows of `width` numbers.
-    ///
-    /// # Panics
-    /// If the numbers do not fill the last row.
-    pub fn new(values: Vec<f32>, width: usize) -> Latents {
-        assert!(width > 0 && values.len().is_multiple_of(width), "{} numbers in rows of {width}", values.len());
-        Latents { values, width }
-    }
-
-    /// How many vectors.
-    pub fn len(&self) -> usize {
-        self.values.len() / self.width
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// Width of a vector, Z.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// All numbers, row after row.
-    pub fn values(&self) -> &[f32] {
-        &self.values
-    }
-
-    /// One vector.
-    pub fn row(&self, row: usize) -> &[f32] {
-        &self.values[row * self.width..(row + 1) * self.width]
-    }
-
-    /// The first rows.
-    pub fn head(&self, n_rows: usize) -> Latents {
-        Latents { values: self.values[..n_rows.min(self.len()) * self.width].to_vec(), width: self.width }
-    }
-
-    /// Every row `times` times, repetitions side by side.
-    fn repeated(&self, times: usize) -> Latents {
-        let values = (0..self.len()).flat_map(|row| self.row(row).repeat(times)).collect();
-        Latents { values, width: self.width }
-    }
-
-    /// Standard normal vectors, stretched and shifted to mean and standard deviation of these, dimension by dimension: the
-    /// prior as the authors sample it.
-    pub fn sample_like(&self, n_rows: usize, seed: u64) -> Latents {
-        let n = self.len() as f64;
-        let moments: Vec<(f64, f64)> = (0..self.width)
-            .map(|column| {
-                let numbers = || (0..self.len()).map(|row| f64::from(self.row(row)[column]));
-                let mean = numbers().sum::<f64>() / n;
-                let variance = numbers().map(|number| (number - mean) * (number - mean)).sum::<f64>() / n;
-                (mean, variance.sqrt())
-            })
-            .collect();
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let draw = |&(mean, std): &(f64, f64)| {
-            let normal: f64 = StandardNormal.sample(&mut rng);
-            (mean + std * normal) as f32
-        };
-        let values = moments.iter().cycle().take(n_rows * self.width).map(draw).collect();
-        Latents { values, width: self.width }
-    }
+/// Standard normal vectors, stretched and shifted to mean and standard deviation of `latents`, column by column: the prior
+/// as the authors sample it.
+pub fn sample_prior(latents: &Vectors, n_rows: usize, seed: u64) -> Vectors {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let draw = |&(mean, std): &(f64, f64)| {
+        let normal: f64 = StandardNormal.sample(&mut rng);
+        (mean + std * normal) as f32
+    };
+    let moments = latents.moments();
+    Vectors::new(moments.iter().cycle().take(n_rows * moments.len()).map(draw).collect(), moments.len())
 }
 
 /// Decodes all vectors, in batches; `progress` hears how many are done.
 pub fn decode<E: DagEncoder, D: DagDecoder>(
     vae: &Vae<E, D>,
-    latents: &Latents,
+    latents: &Vectors,
     options: &DecodeOptions,
     device: &Device,
     mut progress: impl FnMut(usize),
 ) -> Vec<Dag> {
     let mut dags = Vec::with_capacity(latents.len());
-    for shard in latents.values.chunks(BATCH * latents.width) {
-        let shape = [shard.len() / latents.width, latents.width];
+    for shard in latents.values().chunks(BATCH * latents.width()) {
+        let shape = [shard.len() / latents.width(), latents.width()];
         let z = Tensor::from_data(TensorData::new(shard.to_vec(), shape), device);
         dags.extend(vae.decode(z, &options.starting_at(dags.len() as u64)));
         progress(dags.len());
@@ -125,7 +62,7 @@ pub struct Reconstruction {
 /// `dags` are numbered as the model sees them, so that the published rule can compare index by index.
 pub fn reconstruction<E: DagEncoder, D: DagDecoder>(
     vae: &Vae<E, D>,
-    latents: &Latents,
+    latents: &Vectors,
     dags: &[Dag],
     n_samples: usize,
     options: &DecodeOptions,
@@ -182,7 +119,7 @@ impl Known {
 /// The published protocol: `n_latents` vectors of the prior, each decoded `n_decodings` times.
 pub fn generation<E: DagEncoder, D: DagDecoder>(
     vae: &Vae<E, D>,
-    prior: &Latents,
+    prior: &Vectors,
     n_decodings: usize,
     options: &DecodeOptions,
     (spec, known): (&DagSpec, &Known),

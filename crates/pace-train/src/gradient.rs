@@ -3,6 +3,7 @@
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::{GradientsAccumulator, GradientsParams};
 use burn::tensor::{Device, Tensor};
+use pace_graph::{GOLDEN, split_mix};
 use pace_model::objective::Objective;
 
 use crate::source::Source;
@@ -80,12 +81,9 @@ where
     (loss.total.inner(), loss.count, grads)
 }
 
-/// A number that depends on both, for streams of seeds (the finaliser of SplitMix64).
+/// A number that depends on both, for streams of seeds.
 pub(crate) fn mix(seed: u64, index: u64) -> u64 {
-    let mut z = seed ^ index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    split_mix(seed ^ index.wrapping_add(1).wrapping_mul(GOLDEN))
 }
 
 /// Multiplies all gradients by `factor` and then, where their norm over all parameters together is larger than `clip`,

@@ -4,8 +4,7 @@
 //! 2. [`fit`] minimises an [`Objective`](pace_model::objective::Objective) over them: one readable loop, resumable from a
 //!    [`Checkpoint`] to the same bits;
 //! 3. [`embed`] turns a dataset into vectors, shard by shard;
-//! 4. [`evaluate`] says how well a variational autoencoder reconstructs and invents graphs, and [`metrics`] how well one list
-//!    of numbers predicts another;
+//! 4. [`evaluate`] says how well a variational autoencoder reconstructs and invents graphs;
 //! 5. a [`record`] keeps what a run did: configuration, events, results.
 //!
 //! ```
@@ -35,7 +34,6 @@ mod error;
 pub mod evaluate;
 mod fit;
 mod gradient;
-pub mod metrics;
 mod optimiser;
 pub mod record;
 mod schedule;

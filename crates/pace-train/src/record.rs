@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use pace_graph::mean_std;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::Error;
-use crate::metrics::mean_std;
 
 /// Whether a number was measured on the published data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ impl Metric {
     /// If there are none.
     pub fn over(values: &[f64]) -> Metric {
         assert!(!values.is_empty(), "a mean of nothing");
-        let (mean, std) = mean_std(values);
+        let (mean, std) = mean_std(values.iter().copied());
         Metric { mean, std, n: values.len(), paper: None }
     }
 

@@ -6,6 +6,7 @@
 //! numbers with dropout on, in any order of evaluation and on any number of threads.
 
 use burn::tensor::{Device, Tensor, TensorData};
+use pace_graph::{GOLDEN, split_mix};
 
 #[cfg(feature = "flex")]
 use super::fused::simd::{LANES, Simd};
@@ -45,7 +46,7 @@ impl Dropout {
 
     /// The masks of one place in the network; different sites of one seed are independent.
     pub(crate) fn site(self, site: usize) -> Site {
-        let key = split_mix(self.seed ^ split_mix(site as u64 + 1));
+        let key = spread(self.seed ^ spread(site as u64 + 1));
         Site {
             key: [key as u32, (key >> 32) as u32],
             threshold: (self.p * 4_294_967_296.0) as u32,
@@ -119,12 +120,9 @@ impl Site {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): spreads neighbouring seeds over all bits.
-fn split_mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+/// A number that depends on every bit of `value`: neighbouring seeds share nothing.
+fn spread(value: u64) -> u64 {
+    split_mix(value.wrapping_add(GOLDEN))
 }
 
 #[cfg(test)]

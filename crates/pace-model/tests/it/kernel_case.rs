@@ -1,6 +1,7 @@
 //! Random cases for the kernels: sizes, masks and parameters, and the comparison of two ways to compute the same thing.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use pace_graph::{GOLDEN, split_mix};
 use pace_model::kernel::{
     BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams, EncoderParams, FeedForwardParams,
     HeadParams, NormParams, NormPlacement, SelfAttentionParams,
@@ -83,11 +84,8 @@ pub struct Draw {
 
 impl Draw {
     fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.state = self.state.wrapping_add(GOLDEN);
+        split_mix(self.state)
     }
 
     /// In [-1, 1).

@@ -7,6 +7,7 @@ use pace_graph::Dag;
 use pace_graph::dataset::{Nas101Accuracy, Nas101Table};
 use pace_search::Matrix;
 use pace_search::acquisition::{Acquisition, ExpectedImprovement, PublishedEi};
+use pace_search::metrics::spearman;
 use pace_search::surrogate::{DngoConfig, Evidence, Loss, SparseGpConfig, SurrogateConfig, SurrogateSettings};
 use rand::SeedableRng;
 use rand::seq::index;
@@ -137,17 +138,4 @@ fn searches(config: &SurrogateConfig, acquisition: &dyn Acquisition, x: &Matrix,
     let regrets: Vec<f64> = (0..8).map(regret).collect();
     let mean = regrets.iter().sum::<f64>() / regrets.len() as f64;
     format!("regret: mean {mean:.3} % worst {:.3} %", regrets.iter().copied().fold(0.0, f64::max))
-}
-
-fn spearman(a: &[f64], b: &[f64]) -> f64 {
-    let ranks = |values: &[f64]| {
-        let mut order: Vec<usize> = (0..values.len()).collect();
-        order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
-        let mut ranks = vec![0.0; values.len()];
-        order.iter().enumerate().for_each(|(rank, &i)| ranks[i] = rank as f64);
-        ranks
-    };
-    let (a, b, middle) = (ranks(a), ranks(b), 0.5 * (a.len() as f64 - 1.0));
-    let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum::<f64>();
-    inner(&a, &b) / inner(&a, &a)
 }

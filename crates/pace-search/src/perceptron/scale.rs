@@ -72,10 +72,8 @@ fn quantile(p: f64) -> f64 {
 
 /// Of the rows named by `train`; a spread of zero is taken for a tiny one.
 pub(crate) fn mean_std(scores: &[f64], train: &[usize]) -> (f64, f64) {
-    let n = train.len() as f64;
-    let mean = train.iter().map(|&row| scores[row]).sum::<f64>() / n;
-    let variance = train.iter().map(|&row| (scores[row] - mean).powi(2)).sum::<f64>() / n;
-    (mean, variance.sqrt().max(f64::MIN_POSITIVE.sqrt()))
+    let (mean, std) = pace_graph::mean_std(train.iter().map(|&row| scores[row]));
+    (mean, std.max(f64::MIN_POSITIVE.sqrt()))
 }
 
 #[cfg(test)]

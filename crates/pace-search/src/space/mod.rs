@@ -12,6 +12,7 @@ use rand::Rng;
 use crate::Matrix;
 use crate::candidate::Candidate;
 use crate::error::Error;
+use crate::matrix::widen_ref;
 
 mod latent;
 mod open;
@@ -65,7 +66,7 @@ pub trait Criterion {
 
     /// The same for vectors in single precision, as large pools hold them.
     fn score_f32(&self, x: MatRef<'_, f32>) -> Vec<f64> {
-        self.score(Matrix::from_fn(x.nrows(), x.ncols(), |row, column| f64::from(x[(row, column)])).as_ref())
+        self.score(widen_ref(x).as_ref())
     }
 
     /// From now on, score as if `vector` `[D]` had been tried with the outcome one expects. Whether that changes anything.

@@ -14,10 +14,11 @@
 //! # Ok::<(), pace_search::Error>(())
 //! ```
 
-use faer::{Mat, MatRef};
+use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::matrix::widen_ref;
 
 mod dngo;
 mod published_gp;
@@ -61,7 +62,7 @@ pub trait Surrogate: Send + Sync {
         // At least one block, for the noise.
         for start in (0..x.nrows().max(1)).step_by(F32_BLOCK) {
             let n = F32_BLOCK.min(x.nrows() - start);
-            let part = self.predict(Mat::from_fn(n, x.ncols(), |i, d| f64::from(x[(start + i, d)])).as_ref());
+            let part = self.predict(widen_ref(x.subrows(start, n)).as_ref());
             whole.mean.extend(part.mean);
             whole.variance.extend(part.variance);
             whole.noise = part.noise;

@@ -5,6 +5,7 @@ mod acquisition;
 mod data;
 mod dngo;
 mod fantasy;
+mod metrics;
 mod oracle_asia;
 mod oracle_bic;
 mod oracle_exact;

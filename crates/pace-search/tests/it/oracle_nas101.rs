@@ -4,6 +4,7 @@ use pace_checkout::data_with;
 use pace_graph::dataset::{Dataset, Nas101Table, Sample};
 use pace_graph::enumerate::{Nas101Space, Sampler};
 use pace_graph::split_reference;
+use pace_search::metrics::spearman;
 use pace_search::oracle::{Nas101Surrogate, Nas101SurrogateConfig, Oracle, PerceptronConfig, embedded_nas101};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -35,22 +36,8 @@ fn embedded_weights_keep_their_promise_on_the_real_table() {
     let dags: Vec<_> = test.iter().map(|&row| table.samples[row].dag.clone()).collect();
     let found = surrogate.evaluate(&dags).unwrap();
     let wanted: Vec<f64> = table.targets(&test).collect();
-    let spearman = pearson(&ranks(&found), &ranks(&wanted));
+    let spearman = spearman(&found, &wanted);
     assert!((spearman - held_out.spearman).abs() < 0.01, "{spearman} is not {}", held_out.spearman);
-}
-
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let mut ranks = vec![0.0; values.len()];
-    order.iter().enumerate().for_each(|(rank, &row)| ranks[row] = rank as f64);
-    ranks
-}
-
-fn pearson(a: &[f64], b: &[f64]) -> f64 {
-    let mean = (a.len() as f64 - 1.0) / 2.0;
-    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
-    product(a, b) / (product(a, a) * product(b, b)).sqrt()
 }
 
 /// Cells that are better the more 3x3 convolutions they have, and worse for every pooling.

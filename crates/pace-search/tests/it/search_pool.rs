@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use faer::MatRef;
+use pace_graph::Vectors;
 use pace_search::space::{Criterion, Embedded, Graphs, Listed, Pool, Space, Taken};
 use pace_search::strategy::{BayesianOptimisation, BayesianOptimisationConfig, Strategy};
 use pace_search::{Candidate, Error, History, Matrix, Origin, Outcome};
@@ -20,7 +21,7 @@ fn rng() -> ChaCha8Rng {
 fn scattered(chains: &Listed, n_dims: usize) -> Pool<'_> {
     let mut rng = rng();
     let vectors = (0..chains.n_graphs() * n_dims).map(|_| StandardNormal.sample(&mut rng));
-    Pool::new(chains, vectors.collect(), n_dims).unwrap()
+    Pool::new(chains, Vectors::new(vectors.collect(), n_dims)).unwrap()
 }
 
 fn distance(pool: &Pool<'_>, a: usize, b: usize) -> f64 {
@@ -122,7 +123,7 @@ fn local_search_chooses_inside_a_neighbourhood() {
 fn isomorphic_rows_count_as_one() {
     let dags = ["0 2 3 1 : 0>1 0>2 1>3 2>3", "0 3 2 1 : 0>1 0>2 1>3 2>3", "0 2 1 : 0>1 1>2"];
     let listed = Listed::new(dags.iter().map(|text| text.parse().unwrap()).collect());
-    let pool = Pool::new(&listed, vec![3.0, 2.0, 1.0], 1).unwrap();
+    let pool = Pool::new(&listed, Vectors::new(vec![3.0, 2.0, 1.0], 1)).unwrap();
     let sampled = pool.sample(3, &Taken::default(), &mut rng());
     assert_eq!(sampled.len(), 2);
     let near = Matrix::zeros(0, 1);
@@ -138,7 +139,7 @@ fn isomorphic_rows_count_as_one() {
 #[test]
 fn draws_are_uniform_over_the_untried() {
     let chains = chains(10, 6);
-    let pool = Pool::new(&chains, chains.dags().iter().flat_map(one_hot).collect(), N_DIMS).unwrap();
+    let pool = Pool::new(&chains, Vectors::from_rows(chains.dags().iter().map(one_hot), N_DIMS)).unwrap();
     let mut history = History::default();
     history.ask((0..6).map(|place| pool.candidate(place, Origin::Random)));
     let (mut rng, mut counts) = (rng(), HashMap::new());
@@ -153,10 +154,10 @@ fn draws_are_uniform_over_the_untried() {
 #[test]
 fn bad_pools_are_refused() {
     let chains = chains(3, 7);
-    assert!(matches!(Pool::new(&chains, vec![0.0; 5], 2), Err(Error::TargetCount { .. })));
-    let bad = Pool::new(&chains, vec![0.0, 0.0, 0.0, f32::NAN, 0.0, 0.0], 2);
+    assert!(matches!(Pool::new(&chains, Vectors::new(vec![0.0; 4], 2)), Err(Error::TargetCount { .. })));
+    let bad = Pool::new(&chains, Vectors::new(vec![0.0, 0.0, 0.0, f32::NAN, 0.0, 0.0], 2));
     assert!(matches!(bad, Err(Error::BadVector { row: 1, column: 1, .. })));
-    let pool = Pool::new(&chains, vec![0.0; 6], 2).unwrap();
+    let pool = Pool::new(&chains, Vectors::new(vec![0.0; 6], 2)).unwrap();
     let stranger = Candidate::new(chains.dag(0), Origin::Mutation);
     assert!(pool.vectors(&[&stranger]).unwrap_err().to_string().contains("no row in this pool"));
 }

@@ -1,7 +1,7 @@
 //! A small world to search: ENAS chains with one-hot vectors, and every strategy on them.
 
 use pace_graph::enumerate::{Enas, Mutate, Sampler};
-use pace_graph::{Dag, GraphKey};
+use pace_graph::{Dag, GraphKey, Vectors};
 use pace_search::Error;
 use pace_search::acquisition::{AcquisitionConfig, ExpectedImprovement};
 use pace_search::oracle::{NaSurrogate, Oracle};
@@ -67,7 +67,7 @@ pub fn chains(n: usize, seed: u64) -> Listed {
 }
 
 pub fn pool(chains: &Listed) -> Pool<'_> {
-    Pool::new(chains, chains.dags().iter().flat_map(one_hot).collect(), N_DIMS).unwrap()
+    Pool::new(chains, Vectors::from_rows(chains.dags().iter().map(one_hot), N_DIMS)).unwrap()
 }
 
 pub fn bayes() -> BayesianOptimisationConfig {

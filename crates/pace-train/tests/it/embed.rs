@@ -13,7 +13,7 @@ use crate::setting::{dags, device, table, vae};
 
 fn matrix(batch: usize, device: &Device) -> Vec<f32> {
     let model = vae(device);
-    embed_all(&table(50), batch, device, |batch| model.embed(batch))
+    embed_all(&table(50), batch, device, |batch| model.embed(batch)).into_values()
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn trees_on_the_way_make_the_same_matrix_and_other_graphs_an_error() {
         embed_asts(asts, model.layout(), batch, &device, |batch| model.embed(batch), sink).map(|()| rows)
     };
     let table = AstTable::new(&trees, *model.layout()).unwrap();
-    let expected = embed_all(&table, 2, &device, |batch| model.embed(batch));
+    let expected = embed_all(&table, 2, &device, |batch| model.embed(batch)).into_values();
     assert_eq!(run(&trees, 2).unwrap(), expected);
     let wide = Ast { attributes: vec![9; 2], ..tree(2) };
     assert!(run(&[tree(2), wide], 1).is_err(), "attribute 9 of 9");

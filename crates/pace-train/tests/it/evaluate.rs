@@ -1,10 +1,10 @@
 //! Reconstruction and generation, on a model that was overfitted to a handful of graphs.
 
 use burn::module::Module;
-use pace_graph::DagSpec;
+use pace_graph::{DagSpec, Vectors};
 use pace_model::decoder::{DecodeOptions, Mode};
 use pace_train::embed::embed_all;
-use pace_train::evaluate::{Known, Latents, decode, generation, reconstruction};
+use pace_train::evaluate::{Known, decode, generation, reconstruction, sample_prior};
 use pace_train::{FitConfig, OptimiserConfig, Schedule, fit};
 
 use crate::setting::{dags, device, table, vae};
@@ -21,7 +21,7 @@ fn an_overfitted_model_reconstructs_and_invents_nothing_at_its_graphs() {
     };
     let autodiff = device.clone().autodiff();
     let model = fit(vae(&autodiff), &table, &config, &[autodiff], None, |_| {}).unwrap().model.valid();
-    let latents = Latents::new(embed_all(&table, 16, &device, |batch| model.embed(batch)), 64);
+    let latents = embed_all(&table, 16, &device, |batch| model.embed(batch));
     let options = DecodeOptions::sample(Mode::Constrained, 1);
     let found = reconstruction(&model, &latents, &dags, 20, &options, &device, |_| {});
     assert!(found.isomorphic > 0.9 && found.greedy == 1.0, "{found:?}");
@@ -33,7 +33,7 @@ fn an_overfitted_model_reconstructs_and_invents_nothing_at_its_graphs() {
     let at_its_graphs = generation(&model, &latents, 10, &options, (&spec, &known), &device, |_| {});
     assert_eq!(at_its_graphs.valid, 1.0);
     assert!(at_its_graphs.novel < 0.05 && at_its_graphs.unique < 0.2, "{at_its_graphs:?}");
-    let prior = latents.sample_like(50, 1);
+    let prior = sample_prior(&latents, 50, 1);
     let from_prior = generation(&model, &prior, 4, &options, (&spec, &known), &device, |_| {});
     assert_eq!(from_prior.valid, 1.0);
     assert!(from_prior.unique > at_its_graphs.unique, "{from_prior:?}");
@@ -43,7 +43,7 @@ fn an_overfitted_model_reconstructs_and_invents_nothing_at_its_graphs() {
 fn batches_do_not_change_what_is_decoded() {
     let device = device();
     let model = vae(&device);
-    let latents = Latents::new(vec![0.5; 2000 * 64], 64);
+    let latents = Vectors::new(vec![0.5; 2000 * 64], 64);
     let options = DecodeOptions::sample(Mode::Free, 3);
     let mut heard = Vec::new();
     let all = decode(&model, &latents, &options, &device, |done| heard.push(done));
@@ -55,8 +55,8 @@ fn batches_do_not_change_what_is_decoded() {
 
 #[test]
 fn the_prior_has_the_moments_of_the_latents() {
-    let latents = Latents::new((0..300).flat_map(|row| [row as f32, 5.0, (row % 7) as f32]).collect(), 3);
-    let prior = latents.sample_like(20_000, 1);
+    let latents = Vectors::new((0..300).flat_map(|row| [row as f32, 5.0, (row % 7) as f32]).collect(), 3);
+    let prior = sample_prior(&latents, 20_000, 1);
     assert_eq!((prior.len(), prior.width()), (20_000, 3));
     let mean = |column: usize| (0..prior.len()).map(|row| f64::from(prior.row(row)[column])).sum::<f64>() / 20_000.0;
     assert!((mean(0) - 149.5).abs() < 3.0 && (mean(2) - 3.0).abs() < 0.1);

@@ -5,6 +5,5 @@ mod checkpoint;
 mod embed;
 mod evaluate;
 mod fit;
-mod metrics;
 mod record;
 mod setting;

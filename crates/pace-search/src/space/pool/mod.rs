@@ -2,16 +2,16 @@
 
 use std::cmp::Ordering;
 
-use faer::{Mat, MatRef};
-use pace_graph::Dag;
+use faer::MatRef;
+use pace_graph::{Dag, Vectors};
 use rand::{Rng, RngExt, seq::SliceRandom};
 use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 use rayon::slice::ParallelSlice;
 
 use super::{Criterion, Embedded, Space, Taken};
-use crate::Matrix;
 use crate::candidate::{Candidate, Origin};
 use crate::error::Error;
+use crate::matrix::{Matrix, as_matrix, widen};
 
 mod graphs;
 
@@ -29,26 +29,24 @@ const LANES: usize = 8;
 /// Results do not depend on the number of threads: ties go to the lower row.
 pub struct Pool<'a> {
     graphs: &'a dyn Graphs,
-    /// [N, D], row by row.
-    vectors: Vec<f32>,
-    n_dims: usize,
+    vectors: Vectors,
 }
 
 impl<'a> Pool<'a> {
-    /// Puts graphs and vectors together; `vectors` [N, D] row by row, as embeddings come.
-    pub fn new(graphs: &'a dyn Graphs, vectors: Vec<f32>, n_dims: usize) -> Result<Pool<'a>, Error> {
+    /// Puts graphs and their vectors [N, D] together.
+    pub fn new(graphs: &'a dyn Graphs, vectors: Vectors) -> Result<Pool<'a>, Error> {
         let rows = graphs.n_graphs();
-        if rows == 0 || n_dims == 0 {
-            return Err(Error::EmptyInput { rows, columns: n_dims });
+        if rows == 0 {
+            return Err(Error::EmptyInput { rows, columns: vectors.width() });
         }
-        if vectors.len() != rows * n_dims {
-            return Err(Error::TargetCount { rows: vectors.len() / n_dims, targets: rows });
+        if vectors.len() != rows {
+            return Err(Error::TargetCount { rows: vectors.len(), targets: rows });
         }
-        if let Some(bad) = vectors.iter().position(|value| !value.is_finite()) {
-            let (row, column) = (bad / n_dims, bad % n_dims);
-            return Err(Error::BadVector { row, column, value: f64::from(vectors[bad]) });
+        if let Some(bad) = vectors.values().iter().position(|value| !value.is_finite()) {
+            let (row, column) = (bad / vectors.width(), bad % vectors.width());
+            return Err(Error::BadVector { row, column, value: f64::from(vectors.values()[bad]) });
         }
-        Ok(Pool { graphs, vectors, n_dims })
+        Ok(Pool { graphs, vectors })
     }
 
     /// How many rows.
@@ -59,12 +57,12 @@ impl<'a> Pool<'a> {
 
     /// All vectors [N, D].
     pub fn matrix(&self) -> MatRef<'_, f32> {
-        MatRef::from_row_major_slice(&self.vectors, self.len(), self.n_dims)
+        as_matrix(&self.vectors)
     }
 
     /// The vector of one row `[D]`.
     pub fn row(&self, place: usize) -> &[f32] {
-        &self.vectors[place * self.n_dims..][..self.n_dims]
+        self.vectors.row(place)
     }
 
     /// A row as a candidate.
@@ -79,7 +77,7 @@ impl<'a> Pool<'a> {
     }
 
     fn gather(&self, places: &[usize]) -> Matrix {
-        Mat::from_fn(places.len(), self.n_dims, |row, column| f64::from(self.row(places[row])[column]))
+        widen(&self.vectors.select(places))
     }
 
     /// The `n` untried rows of the highest scores, best first.
@@ -157,7 +155,9 @@ impl Embedded for Pool<'_> {
                 continue;
             }
             found.push(candidate);
-            if found.len() < n && criterion.imagine(&widen(self.row(place))) {
+            if found.len() < n
+                && criterion.imagine(&self.row(place).iter().map(|&value| f64::from(value)).collect::<Vec<f64>>())
+            {
                 rows.truncate(SHORTLIST);
                 scores = criterion.score(self.gather(&rows).as_ref());
             }
@@ -166,14 +166,14 @@ impl Embedded for Pool<'_> {
     }
 
     fn nearest(&self, of: &Candidate, n: usize, taken: &Taken<'_>) -> Result<Vec<Candidate>, Error> {
-        let target = self.row(self.place(of)?);
+        let (target, n_dims) = (self.row(self.place(of)?), self.vectors.width());
         let least_rows = |n_rows: usize| {
             let closest = |(chunk, rows): (usize, &[f32])| {
-                let rows = rows.chunks_exact(self.n_dims).enumerate();
+                let rows = rows.chunks_exact(n_dims).enumerate();
                 let rows = rows.map(|(row, vector)| (squared_distance(vector, target), chunk * CHUNK + row));
                 least(rows.filter(|&(_, row)| !taken.contains_place(row)).collect(), n_rows)
             };
-            least(self.vectors.par_chunks(CHUNK * self.n_dims).enumerate().flat_map_iter(closest).collect(), n_rows)
+            least(self.vectors.values().par_chunks(CHUNK * n_dims).enumerate().flat_map_iter(closest).collect(), n_rows)
         };
         let mut n_rows = n;
         loop {
@@ -197,10 +197,6 @@ fn least(mut rows: Vec<(f32, usize)>, n: usize) -> Vec<(f32, usize)> {
     }
     rows.sort_unstable_by(by_distance);
     rows
-}
-
-fn widen(vector: &[f32]) -> Vec<f64> {
-    vector.iter().map(|&value| f64::from(value)).collect()
 }
 
 fn by_distance(a: &(f32, usize), b: &(f32, usize)) -> Ordering {

@@ -68,6 +68,7 @@ fn sort(candidates: &mut Vec<Candidate>, space: &dyn Embedded, criterion: &dyn C
 #[cfg(test)]
 mod tests {
     use faer::MatRef;
+    use pace_graph::Vectors;
 
     use super::*;
     use crate::space::{Listed, Pool};
@@ -92,7 +93,7 @@ mod tests {
     fn the_most_wanted_come_first_and_a_batch_spreads_out() {
         let dags = (2..8).map(|op| format!("0 {op} 1 : 0>1 1>2").parse().unwrap());
         let listed = Listed::new(dags.collect());
-        let pool = Pool::new(&listed, vec![3.0, 7.0, 5.0, 1.0, 4.0, 5.0], 1).unwrap();
+        let pool = Pool::new(&listed, Vectors::new(vec![3.0, 7.0, 5.0, 1.0, 4.0, 5.0], 1)).unwrap();
         let chosen = |n, mut greed: Greed| -> Vec<usize> {
             let all = (0..6).map(|row| pool.candidate(row, Origin::Random)).collect();
             let found = choose(n, all, &pool, &mut greed).unwrap();

@@ -1,7 +1,9 @@
 //! [`Warp`]: scores as a surrogate should see them.
 
+use pace_graph::mean_std;
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::ranks;
 use crate::numerics::normal;
 
 /// What becomes of scores before a surrogate is fitted to them.
@@ -29,25 +31,16 @@ impl Warp {
 
 /// Scores that are all equal become 0.
 fn standardise(y: &mut [f64]) {
-    let n = y.len() as f64;
-    let mean = y.iter().sum::<f64>() / n;
-    let std = (y.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let (mean, std) = mean_std(y.iter().copied());
     let scale = if std > 0.0 { std } else { 1.0 };
     y.iter_mut().for_each(|y| *y = (*y - mean) / scale);
 }
 
 fn rank(y: &mut [f64]) {
-    let n = y.len();
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&a, &b| y[a].total_cmp(&y[b]));
-    let mut start = 0;
-    while start < n {
-        let value = y[order[start]];
-        let end = start + order[start..].iter().take_while(|&&row| y[row] == value).count();
-        let quantile = normal::quantile(0.5 * (start + end) as f64 / n as f64);
-        order[start..end].iter().for_each(|&row| y[row] = quantile);
-        start = end;
-    }
+    let n = y.len() as f64;
+    // Ranks count from 0, so a half more is rank - 1/2 of the formula.
+    let ranks = ranks(y);
+    y.iter_mut().zip(ranks).for_each(|(y, rank)| *y = normal::quantile((rank + 0.5) / n));
 }
 
 #[cfg(test)]

@@ -14,18 +14,21 @@
 //! ```
 
 use std::convert::Infallible;
-use std::io::{self, Write};
 use std::ops::Range;
 
 use burn::tensor::{Device, Tensor};
 use pace_graph::dataset::Ast;
-use pace_graph::{Dag, Error as GraphError};
+use pace_graph::{Dag, Error as GraphError, Vectors};
 use pace_model::ast::{AstBatch, AstLayout, AstTable};
 use pace_model::device::is_flex;
 use pace_model::{DagBatch, DagTable, Layout};
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice, ParallelSliceMut};
 
 use crate::source::Source;
+
+mod matrix_file;
+
+pub use matrix_file::MatrixFile;
 
 /// A good number of graphs per shard: nodes with an equal past are computed once, and what a shard of this size needs is still
 /// near the caches.
@@ -143,88 +146,24 @@ fn shard_size(n_graphs: usize, most: usize, threads: usize) -> usize {
     n_graphs.div_ceil(count.max(1)).max(1)
 }
 
-/// Embeds all graphs into one row-major buffer.
+/// Embeds all graphs of `source`. Without graphs there is no telling how wide vectors are; one column is assumed.
 pub fn embed_all<S: Source>(
     source: &S,
     batch_size: usize,
     device: &Device,
     model: impl Fn(&S::Batch) -> Tensor<2> + Sync,
-) -> Vec<f32> {
+) -> Vectors {
     let mut all = Vec::new();
     let Ok(()) = embed(source, batch_size, device, model, |shard| {
         all.extend_from_slice(shard);
         Ok::<(), Infallible>(())
     });
-    all
+    let width = all.len() / source.n_graphs().max(1);
+    Vectors::new(all, width.max(1))
 }
 
 fn values(tensor: Tensor<2>) -> Vec<f32> {
     tensor.into_data().convert::<f32>().try_to_vec().expect("converted to f32")
-}
-
-/// A matrix file whose rows are written as they come; the shape is told first.
-#[derive(Debug)]
-pub struct MatrixFile<W> {
-    file: W,
-    /// Numbers that are still to come.
-    missing: usize,
-}
-
-impl<W: Write> MatrixFile<W> {
-    /// NumPy's format, version 1.0, of 32-bit floats: `numpy.load` reads it.
-    ///
-    /// # Errors
-    /// The writer's.
-    pub fn npy(mut file: W, n_rows: usize, n_columns: usize) -> io::Result<MatrixFile<W>> {
-        let shape = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({n_rows}, {n_columns}), }}");
-        // Magic, version and length are 10 bytes; the numbers start at a multiple of 64.
-        let padding = 63 - (10 + shape.len()) % 64;
-        let header = format!("{shape}{}\n", " ".repeat(padding));
-        file.write_all(b"\x93NUMPY\x01\x00")?;
-        file.write_all(&(header.len() as u16).to_le_bytes())?;
-        file.write_all(header.as_bytes())?;
-        Ok(MatrixFile { file, missing: n_rows * n_columns })
-    }
-
-    /// The safetensors format with one tensor called `name`. It puts the header first, so a matrix can be streamed, which the
-    /// `safetensors` crate does not offer.
-    ///
-    /// # Errors
-    /// The writer's.
-    pub fn safetensors(mut file: W, name: &str, n_rows: usize, n_columns: usize) -> io::Result<MatrixFile<W>> {
-        let tensor = serde_json::json!({
-            "dtype": "F32", "shape": [n_rows, n_columns], "data_offsets": [0, 4 * n_rows * n_columns]
-        });
-        let mut header = serde_json::json!({ name: tensor }).to_string();
-        // The numbers start at a multiple of 8, as the format asks.
-        header.push_str(&" ".repeat((8 - header.len() % 8) % 8));
-        file.write_all(&(header.len() as u64).to_le_bytes())?;
-        file.write_all(header.as_bytes())?;
-        Ok(MatrixFile { file, missing: n_rows * n_columns })
-    }
-
-    /// Writes the next rows.
-    ///
-    /// # Errors
-    /// The writer's, or more rows than were announced.
-    pub fn write(&mut self, shard: &[f32]) -> io::Result<()> {
-        let too_many = || io::Error::new(io::ErrorKind::InvalidInput, "more rows than the header says");
-        self.missing = self.missing.checked_sub(shard.len()).ok_or_else(too_many)?;
-        let bytes: Vec<u8> = shard.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.file.write_all(&bytes)
-    }
-
-    /// Ends the file and gives the writer back.
-    ///
-    /// # Errors
-    /// The writer's, or fewer rows than were announced.
-    pub fn finish(mut self) -> io::Result<W> {
-        if self.missing > 0 {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "fewer rows than the header says"));
-        }
-        self.file.flush()?;
-        Ok(self.file)
-    }
 }
 
 #[cfg(test)]

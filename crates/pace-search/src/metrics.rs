@@ -10,7 +10,7 @@ pub fn rmse(predicted: &[f64], actual: &[f64]) -> f64 {
     (squares.sum::<f64>() / actual.len() as f64).sqrt()
 }
 
-/// Pearson's correlation: `cov(p, a) / (std(p) std(a))`; not a number where one list is constant.
+/// Pearson's correlation: `cov(p, a) / (std(p) std(a))`; not a number if one list is constant.
 pub fn pearson(predicted: &[f64], actual: &[f64]) -> f64 {
     check(predicted, actual);
     let (mean_p, mean_a) = (mean(predicted), mean(actual));
@@ -27,6 +27,20 @@ pub fn pearson(predicted: &[f64], actual: &[f64]) -> f64 {
 /// Spearman's correlation: Pearson's of the ranks, ties sharing their mean rank.
 pub fn spearman(predicted: &[f64], actual: &[f64]) -> f64 {
     pearson(&ranks(predicted), &ranks(actual))
+}
+
+/// The rank of every number, from 0; equal ones share their mean rank.
+pub fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut first = 0;
+    for run in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let rank = first as f64 + (run.len() as f64 - 1.0) / 2.0;
+        run.iter().for_each(|&index| ranks[index] = rank);
+        first += run.len();
+    }
+    ranks
 }
 
 /// Kendall's tau-b, in O(n log n) (Knight, 1966):
@@ -48,13 +62,6 @@ pub fn kendall(predicted: &[f64], actual: &[f64]) -> f64 {
     (concordant - discordant) / ((all - ties_p) * (all - ties_a)).sqrt()
 }
 
-/// Mean and population standard deviation.
-pub fn mean_std(values: &[f64]) -> (f64, f64) {
-    let mean = mean(values);
-    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / values.len() as f64;
-    (mean, variance.sqrt())
-}
-
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -62,19 +69,6 @@ fn mean(values: &[f64]) -> f64 {
 fn check(predicted: &[f64], actual: &[f64]) {
     assert_eq!(predicted.len(), actual.len(), "one prediction per value");
     assert!(!actual.is_empty(), "nothing to compare");
-}
-
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let mut ranks = vec![0.0; values.len()];
-    let mut first = 0;
-    for run in order.chunk_by(|&a, &b| values[a] == values[b]) {
-        let rank = first as f64 + (run.len() as f64 - 1.0) / 2.0;
-        run.iter().for_each(|&index| ranks[index] = rank);
-        first += run.len();
-    }
-    ranks
 }
 
 /// Sorts and counts the pairs that were in the wrong order.

@@ -139,7 +139,8 @@ impl Checkpoint {
         let file: File = serde_json::from_slice(&read(STATE)?).map_err(|error| self.damaged(&dir, error))?;
         let run = self.run(config, n_graphs);
         if file.run != run {
-            return Err(Error::OtherRun { path: dir, difference: difference(&file.run, &run) });
+            let text = |run: &Run| serde_json::to_string_pretty(run).expect("plain data");
+            return Err(Error::other_run(&dir, &text(&file.run), &text(&run)));
         }
         let model = load_safetensors(model, &read(WEIGHTS)?).map_err(|error| self.damaged(&dir, error))?;
         let mut adopt = Adopt { ids: file.param_ids.into_iter() };
@@ -159,17 +160,6 @@ fn remove(dir: &Path) -> Result<(), Error> {
         true => fs::remove_dir_all(dir).map_err(Error::io("remove", dir)),
         false => Ok(()),
     }
-}
-
-/// The first line in which two descriptions differ.
-fn difference(found: &Run, expected: &Run) -> String {
-    let lines = |run: &Run| {
-        let text = serde_json::to_string_pretty(run).expect("plain data");
-        text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()
-    };
-    let (found, expected) = (lines(found), lines(expected));
-    let differing = found.into_iter().zip(expected).find(|(one, other)| one != other);
-    differing.map(|(found, expected)| format!("it says {found}, this run {expected}")).unwrap_or_default()
 }
 
 /// The ids of all parameters, in the order of the module.

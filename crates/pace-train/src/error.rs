@@ -1,6 +1,6 @@
 //! What can go wrong in this crate.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Errors of pace-train; every message says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +63,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// Names the first line in which two descriptions of runs differ.
+    pub(crate) fn other_run(path: &Path, found: &str, expected: &str) -> Error {
+        let differing = found.lines().zip(expected.lines()).find(|(one, other)| one != other);
+        let say = |(found, expected): (&str, &str)| format!("it says {}, this run {}", found.trim(), expected.trim());
+        Error::OtherRun { path: path.to_owned(), difference: differing.map(say).unwrap_or_default() }
+    }
+
     /// Adds what was tried on which file.
     pub(crate) fn io(verb: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.into();

@@ -28,7 +28,6 @@ pub struct Bn {}
 impl DatasetFormat for Bn {
     fn read(&self, reader: &mut dyn BufRead, file: &str, progress: &mut dyn FnMut(Progress)) -> Result<Dataset, Error> {
         let spec = DagSpec::bn();
-        let mut samples = Vec::new();
         let lines = Lines { reader, file, progress, skip: 0, last_line: LastLine::Cut };
         let parse = |_, text: &str| {
             let (rows, target) = triangle::parse(text)?;
@@ -36,10 +35,7 @@ impl DatasetFormat for Bn {
             spec.validate(&dag)?;
             Ok(Sample::new(dag, target))
         };
-        lines.read(parse, |_, sample| {
-            samples.push(sample);
-            Ok(())
-        })?;
+        let samples = lines.collect(None, parse)?;
         Dataset::from_file(spec, samples, file, "", "")
     }
 }

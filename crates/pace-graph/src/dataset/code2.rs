@@ -16,8 +16,8 @@ use std::io::BufRead;
 use super::Progress;
 use crate::dag::{Dag, Op};
 use crate::error::Error;
-use crate::input::csv;
 use crate::input::row_file::RowFile;
+use crate::input::{BELOW_HEADER, csv, not_empty};
 use crate::spec::DagSpec;
 
 /// One function as a tree.
@@ -209,10 +209,7 @@ pub fn read_mapping(reader: Box<dyn BufRead + Send + '_>, file: &str) -> Result<
         }
         names.push(name);
     }
-    match names.is_empty() {
-        true => Err(Error::EmptyDataset { file: file.to_owned(), hint: " below the header".to_owned() }),
-        false => Ok(names),
-    }
+    not_empty(names, file, BELOW_HEADER)
 }
 
 /// Reads a split file (`split/project/train.csv`): graph numbers below `n_graphs`, one per line.

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dag::Dag;
 use crate::error::Error;
+use crate::input::not_empty;
 use crate::spec::DagSpec;
 
 mod bn;
@@ -79,9 +80,7 @@ pub struct Dataset {
 impl Dataset {
     /// A dataset of at least one sample read from `file`; `hint` says what an empty one may mean.
     fn from_file(spec: DagSpec, samples: Vec<Sample>, file: &str, hint: &str, note: &str) -> Result<Dataset, Error> {
-        if samples.is_empty() {
-            return Err(Error::EmptyDataset { file: file.to_owned(), hint: hint.to_owned() });
-        }
+        let samples = not_empty(samples, file, hint)?;
         let note = format!("{} graphs from {file}{note}", samples.len());
         Ok(Dataset { name: spec.name.clone(), spec, samples, note })
     }

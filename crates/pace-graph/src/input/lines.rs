@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use rayon::prelude::*;
 
-use super::{Progress, line_text, read_failed, read_raw_line};
+use super::{BELOW_HEADER, Progress, line_text, not_empty, read_failed, read_raw_line};
 use crate::error::Error;
 
 /// Lines are parsed in parallel in blocks of about this many bytes.
@@ -115,6 +115,25 @@ impl Lines<'_> {
             }
             (self.progress)(done);
         }
+    }
+
+    /// [`Lines::read`] into a list, which must not stay empty. A `header` is the first line and no row.
+    pub(crate) fn collect<T: Send>(
+        self,
+        header: Option<&str>,
+        parse: impl Fn(usize, &str) -> Result<T, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let (file, mut rows) = (self.file, Vec::new());
+        let parse = |row, text: &str| match header.filter(|_| row == 1) {
+            Some(header) if text == header => Ok(None),
+            Some(header) => Err(Error::syntax(format!("the header {header}"), text)),
+            None => parse(row, text).map(Some),
+        };
+        self.read(parse, |_, row| {
+            rows.extend(row);
+            Ok(())
+        })?;
+        not_empty(rows, file, if header.is_some() { BELOW_HEADER } else { "" })
     }
 
     fn place(&self, reason: Error, row: usize) -> Error {

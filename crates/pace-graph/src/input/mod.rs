@@ -63,6 +63,17 @@ pub(crate) fn read_failed(source: io::Error, file: &str, rows: usize) -> Error {
     Error::Io { file: file.to_owned(), source }
 }
 
+/// What an empty file may mean if it should start with a header.
+pub(crate) const BELOW_HEADER: &str = " below the header";
+
+/// Passes rows on if there are any; `hint` says what an empty file may mean.
+pub(crate) fn not_empty<T>(rows: Vec<T>, file: &str, hint: &str) -> Result<Vec<T>, Error> {
+    match rows.is_empty() {
+        true => Err(Error::EmptyDataset { file: file.to_owned(), hint: hint.to_owned() }),
+        false => Ok(rows),
+    }
+}
+
 /// Parses a target value; what is not finite cannot be trained on.
 pub(crate) fn parse_target(text: &str) -> Result<f64, Error> {
     let text = text.trim();

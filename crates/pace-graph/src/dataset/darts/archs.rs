@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::{DartsRecord, Genotype, darts_dataset, not_empty};
+use super::{DartsRecord, Genotype, darts_dataset};
 use crate::dataset::{Dataset, DatasetFormat, Progress};
 use crate::error::Error;
-use crate::input::read_failed;
+use crate::input::{not_empty, read_failed};
 
 /// Reader of the architecture list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

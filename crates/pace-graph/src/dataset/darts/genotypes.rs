@@ -9,7 +9,7 @@ use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DartsRecord, darts_dataset, not_empty};
+use super::{DartsRecord, darts_dataset};
 use crate::dataset::{Dataset, DatasetFormat, Progress};
 use crate::error::Error;
 use crate::input::lines::{LastLine, Lines};
@@ -27,7 +27,6 @@ impl DartsGenotypes {
         file: &str,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<DartsRecord>, Error> {
-        let mut records = Vec::new();
         let lines = Lines { reader, file, progress, skip: 0, last_line: LastLine::Cut };
         let parse = |_, text: &str| {
             let (genotype, accuracy) = match text.split_once('\t') {
@@ -36,11 +35,7 @@ impl DartsGenotypes {
             };
             Ok(DartsRecord { genotype: genotype.parse()?, accuracy, predicted: None, key: None })
         };
-        lines.read(parse, |_, record| {
-            records.push(record);
-            Ok(())
-        })?;
-        not_empty(records, file, "")
+        lines.collect(None, parse)
     }
 }
 

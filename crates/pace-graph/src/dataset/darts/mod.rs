@@ -159,10 +159,3 @@ pub fn darts_dataset(records: &[DartsRecord], note: &str) -> Dataset {
     let samples = records.iter().map(sample).collect();
     Dataset { name: "nas301".to_owned(), spec: DagSpec::darts(), samples, note }
 }
-
-fn not_empty(records: Vec<DartsRecord>, file: &str, hint: &str) -> Result<Vec<DartsRecord>, Error> {
-    match records.is_empty() {
-        true => Err(Error::EmptyDataset { file: file.to_owned(), hint: hint.to_owned() }),
-        false => Ok(records),
-    }
-}

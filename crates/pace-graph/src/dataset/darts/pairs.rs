@@ -9,7 +9,7 @@ use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DartsRecord, darts_dataset, not_empty};
+use super::{DartsRecord, darts_dataset};
 use crate::dataset::{Dataset, DatasetFormat, Progress};
 use crate::error::Error;
 use crate::input::csv;
@@ -30,23 +30,13 @@ impl DartsPairs {
         file: &str,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<DartsRecord>, Error> {
-        let mut records = Vec::new();
         let lines = Lines { reader, file, progress, skip: 0, last_line: LastLine::Cut };
-        let parse = |row, text: &str| match row {
-            1 if text == HEADER => Ok(None),
-            1 => Err(Error::syntax(format!("the header {HEADER}"), text)),
-            _ => {
-                let [arch, accuracy, predicted] = csv::exactly(text, HEADER)?;
-                let (accuracy, predicted) = (parse_target(&accuracy)?, parse_target(&predicted)?);
-                let genotype = arch.parse()?;
-                Ok(Some(DartsRecord { genotype, accuracy: Some(accuracy), predicted: Some(predicted), key: None }))
-            }
+        let parse = |_, text: &str| {
+            let [arch, accuracy, predicted] = csv::exactly(text, HEADER)?;
+            let (accuracy, predicted) = (parse_target(&accuracy)?, parse_target(&predicted)?);
+            Ok(DartsRecord { genotype: arch.parse()?, accuracy: Some(accuracy), predicted: Some(predicted), key: None })
         };
-        lines.read(parse, |_, record| {
-            records.extend(record);
-            Ok(())
-        })?;
-        not_empty(records, file, " below the header")
+        lines.collect(Some(HEADER), parse)
     }
 }
 

@@ -41,27 +41,15 @@ impl Nas101Table {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Nas101Cell>, Error> {
         let spec = DagSpec::nas101();
-        let mut cells = Vec::new();
         let lines = Lines { reader, file, progress, skip: 0, last_line: LastLine::Cut };
-        let parse = |row, text: &str| match row {
-            1 if text == HEADER => Ok(None),
-            1 => Err(Error::syntax(format!("the header {HEADER}"), text)),
-            _ => {
-                let cell = parse_cell(&spec, text)?;
-                if self.check_hashes {
-                    check_hash(&cell, file, row)?;
-                }
-                Ok(Some(cell))
+        let parse = |row, text: &str| {
+            let cell = parse_cell(&spec, text)?;
+            if self.check_hashes {
+                check_hash(&cell, file, row)?;
             }
+            Ok(cell)
         };
-        lines.read(parse, |_, cell| {
-            cells.extend(cell);
-            Ok(())
-        })?;
-        if cells.is_empty() {
-            return Err(Error::EmptyDataset { file: file.to_owned(), hint: " below the header".to_owned() });
-        }
-        Ok(cells)
+        lines.collect(Some(HEADER), parse)
     }
 }
 

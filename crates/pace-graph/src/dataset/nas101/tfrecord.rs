@@ -21,8 +21,8 @@ use super::{FULL_EPOCHS, ModuleHash, Nas101Accuracy, Nas101Cell, Nas101Run, chec
 use crate::dag::{Dag, Op};
 use crate::dataset::{Dataset, DatasetFormat, Progress};
 use crate::error::Error;
-use crate::input::finite;
 use crate::input::tfrecord::{read_record, write_record};
+use crate::input::{finite, not_empty};
 use crate::spec::DagSpec;
 
 /// Records are parsed in parallel in blocks of this many.
@@ -130,10 +130,7 @@ impl Nas101TfRecord {
             done = Progress { rows: done.rows + records.len(), bytes: done.bytes + n_bytes as u64 };
             progress(done);
         }
-        if cells.is_empty() {
-            return Err(Error::EmptyDataset { file: file.to_owned(), hint: String::new() });
-        }
-        Ok(cells)
+        not_empty(cells, file, "")
     }
 }
 

@@ -9,132 +9,18 @@ use pace_model::objective::Objective;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::checkpoint::{Checkpoint, State};
 use crate::gradient::{StepLoss, gradients, mix, scale};
-use crate::optimiser::OptimiserConfig;
-use crate::schedule::Schedule;
 use crate::source::Source;
 use crate::team::together;
 
-/// What the gradient is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reduction {
-    /// The sum over the batch: the authors' VAE.
-    Sum,
-    /// The mean over graphs or labelled positions.
-    Mean,
-}
+mod config;
+mod event;
 
-/// How to train.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FitConfig {
-    /// Seed of shuffling, dropout and noise; the initial weights have their own.
-    pub seed: u64,
-    /// Passes over the data.
-    pub epochs: usize,
-    /// Graphs per step; the last batch of an epoch may be smaller.
-    pub batch_size: usize,
-    /// Optimiser.
-    pub optimiser: OptimiserConfig,
-    /// Learning rate over time.
-    pub schedule: Schedule,
-    /// Largest norm of the gradient over all parameters together.
-    pub clip: Option<f64>,
-    /// Sum or mean.
-    pub reduction: Reduction,
-    /// Stop when the epoch loss has not reached a new low for this many epochs.
-    pub early_stop: Option<usize>,
-}
-
-impl FitConfig {
-    /// The authors' training on NA: Adam at 1e-4, batches of 32, 100 epochs, the rate cut when the loss stands still.
-    pub fn vae() -> FitConfig {
-        FitConfig {
-            seed: 1,
-            epochs: 100,
-            batch_size: 32,
-            optimiser: OptimiserConfig::adam(1e-4),
-            schedule: Schedule::Plateau { factor: 0.1, patience: 10 },
-            clip: None,
-            reduction: Reduction::Sum,
-            early_stop: None,
-        }
-    }
-
-    /// The authors' training on NAS-Bench-101: AdamW at 1e-3, batches of 64, 10 epochs, warm-up and linear decay.
-    pub fn mlm() -> FitConfig {
-        FitConfig {
-            epochs: 10,
-            batch_size: 64,
-            optimiser: OptimiserConfig::adamw(1e-3),
-            schedule: Schedule::WarmupLinear { warmup: 100 },
-            reduction: Reduction::Mean,
-            ..FitConfig::vae()
-        }
-    }
-
-    fn check(&self, n_graphs: usize, n_devices: usize) -> Result<(), Error> {
-        let setting = |name, value: usize, bound| Err(Error::Setting { name, value: value.to_string(), bound });
-        self.optimiser.check()?;
-        match () {
-            () if n_graphs == 0 => Err(Error::EmptyDataset),
-            () if self.batch_size == 0 => setting("the batch size", 0, "at least 1"),
-            () if n_devices == 0 => setting("the number of devices", 0, "at least 1"),
-            () => Ok(()),
-        }
-    }
-}
-
-/// One pass over the data.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Epoch {
-    /// Mean loss per graph (or labelled position).
-    pub loss: f64,
-    /// Learning rate of the last step.
-    pub lr: f64,
-}
-
-/// What happens during a fit, for progress bars and logs.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Event<'a> {
-    /// Training starts, or goes on where a checkpoint left it.
-    Start {
-        /// Steps already done.
-        step: usize,
-        /// Steps in all.
-        n_steps: usize,
-        /// Graphs per step.
-        graphs_per_step: usize,
-    },
-    /// Some steps were done.
-    Steps {
-        /// Steps done in all.
-        step: usize,
-        /// Graphs of the steps since the last such event.
-        graphs: usize,
-        /// Mean loss of the epoch so far.
-        loss: f64,
-    },
-    /// An epoch ended.
-    Epoch {
-        /// Its number, from 1.
-        epoch: usize,
-        /// What came out.
-        outcome: &'a Epoch,
-        /// Its wall-clock time, as far as this process ran it.
-        seconds: f64,
-    },
-    /// A checkpoint was written.
-    Saved {
-        /// After this many steps.
-        step: usize,
-    },
-}
+pub use config::{FitConfig, Reduction};
+pub use event::{Epoch, Event};
 
 /// A trained model and how it came about.
 #[derive(Clone, Debug)]

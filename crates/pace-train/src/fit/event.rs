@@ -1,0 +1,50 @@
+//! [`Event`]: what happens during a fit.
+
+use serde::{Deserialize, Serialize};
+
+/// One pass over the data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Mean loss per graph (or labelled position).
+    pub loss: f64,
+    /// Learning rate of the last step.
+    pub lr: f64,
+}
+
+/// What happens during a fit, for progress bars and logs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// Training starts, or goes on where a checkpoint left it.
+    Start {
+        /// Steps already done.
+        step: usize,
+        /// Steps in all.
+        n_steps: usize,
+        /// Graphs per step.
+        graphs_per_step: usize,
+    },
+    /// Some steps were done.
+    Steps {
+        /// Steps done in all.
+        step: usize,
+        /// Graphs of the steps since the last such event.
+        graphs: usize,
+        /// Mean loss of the epoch so far.
+        loss: f64,
+    },
+    /// An epoch ended.
+    Epoch {
+        /// Its number, from 1.
+        epoch: usize,
+        /// What came out.
+        outcome: &'a Epoch,
+        /// Its wall-clock time, as far as this process ran it.
+        seconds: f64,
+    },
+    /// A checkpoint was written.
+    Saved {
+        /// After this many steps.
+        step: usize,
+    },
+}

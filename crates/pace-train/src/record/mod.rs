@@ -1,0 +1,139 @@
+//! [`Run`]: the folder a reproduction writes: `config.json`, `events.jsonl`, `stages/`, `results.json`.
+//!
+//! A run is a list of stages. A stage whose outcome is small data is done [`once`](Run::once): its outcome is kept, so that
+//! a run that was killed goes on with the stage it was in, and ends with the same numbers.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::Error;
+
+mod metric;
+mod run_id;
+mod stage;
+
+pub use metric::Metric;
+pub use run_id::RunId;
+
+/// Whether a number was measured on the published data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataKind {
+    /// The published files.
+    Real,
+    /// What the program makes by itself; the note says how.
+    Embedded,
+}
+
+/// A run in progress. Every file is written whole and then renamed, so a killed run leaves no half file.
+#[derive(Debug)]
+pub struct Run {
+    dir: PathBuf,
+    events: File,
+    resumed: bool,
+    results: Results,
+}
+
+#[derive(Debug, Serialize)]
+struct Results {
+    #[serde(flatten)]
+    id: RunId,
+    data: DataKind,
+    data_note: String,
+    seconds: BTreeMap<String, f64>,
+    metrics: BTreeMap<String, Metric>,
+}
+
+impl Run {
+    /// Makes the folder and writes `config.json`, or goes on with the run that is there.
+    ///
+    /// # Errors
+    /// If the folder cannot be written, or holds another run.
+    pub fn start(dir: &Path, id: RunId) -> Result<Run, Error> {
+        fs::create_dir_all(dir).map_err(Error::io("make", dir))?;
+        let config = dir.join("config.json");
+        let text = serde_json::to_string_pretty(&id).expect("plain data");
+        let resumed = match fs::read_to_string(&config) {
+            Ok(found) if found == text => true,
+            Ok(found) => return Err(Error::other_run(dir, &found, &text)),
+            Err(_) => false,
+        };
+        write_whole(&config, text.as_bytes())?;
+        let path = dir.join("events.jsonl");
+        let events = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::io("write", path))?;
+        let (seconds, metrics) = Default::default();
+        let results = Results { id, data: DataKind::Embedded, data_note: String::new(), seconds, metrics };
+        let mut run = Run { dir: dir.to_owned(), events, resumed, results };
+        run.event(json!({"start": if resumed { "again" } else { "anew" }}))?;
+        Ok(run)
+    }
+
+    /// Whether the folder held a part of this run already.
+    pub fn resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// A file of this run.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Says where the data came from.
+    pub fn data(&mut self, kind: DataKind, note: impl Into<String>) {
+        self.results.data = kind;
+        self.results.data_note = note.into();
+    }
+
+    /// Where the data came from, in plain words.
+    pub fn data_note(&self) -> &str {
+        &self.results.data_note
+    }
+
+    /// Records a number.
+    pub fn metric(&mut self, name: &str, metric: Metric) {
+        self.results.metrics.insert(name.to_owned(), metric);
+    }
+
+    /// All numbers by name.
+    pub fn metrics(&self) -> &BTreeMap<String, Metric> {
+        &self.results.metrics
+    }
+
+    /// Appends a line to `events.jsonl`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn event(&mut self, event: Value) -> Result<(), Error> {
+        writeln!(self.events, "{event}").map_err(Error::io("write", self.dir.join("events.jsonl")))
+    }
+
+    /// Writes a file of this run.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
+        let path = self.dir.join(name);
+        write_whole(&path, bytes)?;
+        Ok(path)
+    }
+
+    /// Writes `results.json`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(self) -> Result<(), Error> {
+        let results = serde_json::to_vec_pretty(&self.results).expect("plain data");
+        write_whole(&self.dir.join("results.json"), &results)
+    }
+}
+
+/// Writes beside the target, then renames over it.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let part = path.with_extension("part");
+    fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(Error::io("write", path))
+}

@@ -1,11 +1,11 @@
 //! [`Interner`]: distinct lists of numbers, each with a number of its own.
 
+use pace_graph::{Csr, GOLDEN};
+
 /// Numbers lists 0, 1, .. in the order in which they first come. O(length) per list, no allocation for one that is known.
 #[derive(Debug)]
 pub(crate) struct Interner {
-    /// The lists one after the other; list i is `words[offsets[i]..offsets[i + 1]]`.
-    words: Vec<u32>,
-    offsets: Vec<u32>,
+    lists: Csr<u32>,
     /// Numbers of lists by hash, with linear probing.
     table: Vec<u32>,
 }
@@ -16,12 +16,12 @@ const FREE: u32 = u32::MAX;
 impl Interner {
     /// For at most so many lists.
     pub(crate) fn new(most: usize) -> Interner {
-        Interner { words: Vec::new(), offsets: vec![0], table: vec![FREE; (2 * most).next_power_of_two()] }
+        Interner { lists: Csr::default(), table: vec![FREE; (2 * most).next_power_of_two()] }
     }
 
     /// How many lists there are.
     pub(crate) fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.lists.n_rows()
     }
 
     /// The number of a list; [`Interner::len`] as it was before the call if it is new.
@@ -30,7 +30,7 @@ impl Interner {
         let mut place = hash(list) as usize & mask;
         while self.table[place] != FREE {
             let number = self.table[place];
-            if self.list(number) == list {
+            if self.lists.row(number as usize) == list {
                 return number;
             }
             place = (place + 1) & mask;
@@ -38,20 +38,15 @@ impl Interner {
         let number = self.len() as u32;
         assert!(self.len() < mask, "more lists than the {} announced", mask.div_ceil(2));
         self.table[place] = number;
-        self.words.extend_from_slice(list);
-        self.offsets.push(self.words.len() as u32);
+        self.lists.push_row(list.iter().copied());
         number
-    }
-
-    fn list(&self, number: u32) -> &[u32] {
-        &self.words[self.offsets[number as usize] as usize..self.offsets[number as usize + 1] as usize]
     }
 }
 
 fn hash(list: &[u32]) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let hash =
-        list.iter().fold(list.len() as u64, |hash, &word| (hash ^ u64::from(word)).wrapping_mul(ODD).rotate_left(31));
+    let hash = list
+        .iter()
+        .fold(list.len() as u64, |hash, &word| (hash ^ u64::from(word)).wrapping_mul(GOLDEN).rotate_left(31));
     // The low bits choose the place.
     hash ^ (hash >> 32)
 }

@@ -1,9 +1,9 @@
 //! [`AstTable`]: a dataset of trees made ready once, so that a training step does no graph work.
 
 use burn::tensor::Device;
-use pace_graph::Error;
 use pace_graph::dataset::Ast;
 use pace_graph::structure::DfsTree;
+use pace_graph::{Csr, Error};
 
 use super::AstLayout;
 use super::batch::AstBatch;
@@ -12,9 +12,7 @@ use super::batch::AstBatch;
 #[derive(Clone, Debug)]
 pub struct AstTable {
     layout: AstLayout,
-    /// Nodes of tree `g` are `offsets[g]..offsets[g + 1]`.
-    offsets: Vec<usize>,
-    nodes: Vec<Node>,
+    trees: Csr<Node>,
     targets: Vec<f32>,
     /// `n_positions` tokens per tree.
     tokens: Vec<i32>,
@@ -46,8 +44,7 @@ impl AstTable {
 
     /// A table without trees, to be filled while a dataset is read.
     pub fn empty(layout: AstLayout) -> AstTable {
-        let (nodes, targets, tokens) = (Vec::new(), Vec::new(), Vec::new());
-        AstTable { layout, offsets: vec![0], nodes, targets, tokens, n_positions: 0 }
+        AstTable { layout, trees: Csr::default(), targets: Vec::new(), tokens: Vec::new(), n_positions: 0 }
     }
 
     /// Adds a tree. O(n).
@@ -71,8 +68,7 @@ impl AstTable {
             parent: tree.parent(node).map(|parent| parent as u32),
             end: tree.end(node) as u32,
         };
-        self.nodes.extend(ast.dag.ops().enumerate().map(node));
-        self.offsets.push(self.nodes.len());
+        self.trees.push_row(ast.dag.ops().enumerate().map(node));
         Ok(())
     }
 
@@ -100,7 +96,7 @@ impl AstTable {
 
     /// How many trees.
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.trees.n_rows()
     }
 
     /// Whether there are none.
@@ -115,19 +111,15 @@ impl AstTable {
 
     /// Nodes of every tree, for [`length_buckets`](super::length_buckets).
     pub fn lengths(&self) -> Vec<usize> {
-        self.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect()
+        self.trees.rows().map(<[Node]>::len).collect()
     }
 
     /// The tensors of the trees with the given indices, for evaluation; `.train(seed)` makes it a training pass.
     pub fn batch(&self, indices: &[usize], device: &Device) -> AstBatch {
-        let trees: Vec<&[Node]> = indices.iter().map(|&tree| self.tree(tree)).collect();
+        let trees: Vec<&[Node]> = indices.iter().map(|&tree| self.trees.row(tree)).collect();
         let targets = (!self.targets.is_empty()).then(|| indices.iter().map(|&tree| self.targets[tree]).collect());
         let row = |&tree: &usize| &self.tokens[tree * self.n_positions..(tree + 1) * self.n_positions];
         let tokens = (!self.tokens.is_empty()).then(|| indices.iter().flat_map(row).copied().collect());
         AstBatch::new(&trees, &self.layout, device).with_labels(targets, tokens, self.n_positions, device)
-    }
-
-    fn tree(&self, tree: usize) -> &[Node] {
-        &self.nodes[self.offsets[tree]..self.offsets[tree + 1]]
     }
 }

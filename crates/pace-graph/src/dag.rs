@@ -13,7 +13,7 @@ pub type Op = u16;
 ///
 /// Every value of this type is acyclic, has at least one node, no self loop and no double edge: [`Dag::new`] is the only
 /// way in, and nothing mutates a graph afterwards. Nodes are `0..n_nodes()`; edges are kept sorted, so `==` compares
-/// labelled graphs (not isomorphism classes: for those compare [`Sequence`](crate::Sequence)s).
+/// labelled graphs. To compare isomorphism classes, compare [`GraphKey`](crate::GraphKey)s.
 ///
 /// The one-line text form lists the operations, then the edges:
 ///
@@ -183,7 +183,7 @@ impl Dag {
 
     /// Adds a virtual output node after all others, fed by every node without successors.
     ///
-    /// The paper assumes a single output node and adds this one where a DAG has several sinks (section 3.3).
+    /// The paper assumes a single output node and adds this one to DAGs with several sinks (section 3.3).
     pub fn with_virtual_output(&self, output: Op) -> Dag {
         let new = self.n_nodes();
         let ops: Vec<Op> = self.ops().chain([output]).collect();

@@ -51,7 +51,7 @@ pub enum Error {
     UnknownOp {
         /// The node.
         node: usize,
-        /// The operation as it was given.
+        /// The operation as given.
         op: String,
         /// Name of the spec.
         spec: String,
@@ -91,18 +91,18 @@ pub enum Error {
     /// A target value that cannot be trained on.
     #[error("the target is {value}, not a finite number; drop the row or repair the value")]
     BadTarget {
-        /// The value as it was given.
+        /// The value as given.
         value: String,
     },
     /// Text that does not follow its format.
     #[error("expected {expected}, found {found}")]
     Syntax {
-        /// What the format wants here.
+        /// What the format expects here.
         expected: String,
-        /// What stands there, shortened.
+        /// What is there instead, shortened.
         found: String,
     },
-    /// A reason, with the place it was met.
+    /// A reason, with the file and row it applies to.
     #[error("{file}, row {row}: {reason}")]
     Row {
         /// The file, as the caller named it.
@@ -157,7 +157,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Puts a reason at its place: `file`, and `row` counted from 1.
+    /// Wraps a reason with its file and its row, counted from 1.
     pub fn at(self, file: &str, row: usize) -> Error {
         Error::Row { file: file.to_owned(), row, reason: Box::new(self) }
     }

@@ -1,13 +1,15 @@
-//! Labelled DAGs, exact canonical sequences, attention masks and datasets: the ground PACE stands on.
+//! Labelled DAGs, their canonical sequences, attention masks and datasets.
 //!
-//! PACE (Dong, Zhang, Li & Chen, ICML 2022) encodes a DAG by turning it into a sequence without loss and handing that to
-//! a masked Transformer. This crate is everything before the tensors:
+//! The principal type is [`Dag`], a labelled directed acyclic graph, and the principal function [`dag2seq`], which turns a
+//! graph into a [`Sequence`] without loss. PACE (Dong, Zhang, Li & Chen, ICML 2022) feeds that sequence to a masked
+//! Transformer. This crate is everything before the tensors:
 //!
 //! 1. a graph comes from text or from a [`dataset`] as a [`Dag`], checked against a [`DagSpec`];
 //! 2. [`canonical_order`] numbers it, the same way for all isomorphic graphs, and topologically;
-//! 3. [`dag2seq`] reads it off as a [`Sequence`]: two graphs give the same one iff they are isomorphic (Theorem 3.1);
-//! 4. [`structure`] says who may attend to whom, and what else a model may ask about the edges;
-//! 5. [`enumerate`](mod@enumerate) makes graphs: all of NAS-Bench-101, and samples of the other search spaces.
+//! 3. [`dag2seq`] writes it as a [`Sequence`]: two graphs give the same one iff they are isomorphic (Theorem 3.1);
+//! 4. [`structure`] tells which nodes attend to which, and what else a model may ask about the edges;
+//! 5. [`enumerate`](mod@enumerate) makes graphs: all of NAS-Bench-101, and samples of the other search spaces;
+//! 6. [`GraphKey`] finds graphs again under any numbering of their nodes.
 //!
 //! ```
 //! use pace_graph::structure::{MaskRule, mask};
@@ -32,7 +34,8 @@
 //! # Ok::<(), pace_graph::Error>(())
 //! ```
 //!
-//! No tensors and no network here; the only unsafe code is the two calls into nauty and Traces.
+//! [`Csr`], [`Vectors`], [`mean_std`] and [`split_mix`] are small tools that all crates share. There are no tensors and no
+//! network access here, and the only unsafe code is the two calls into nauty and Traces.
 
 mod canon;
 mod csr;

@@ -56,7 +56,7 @@ impl RootedLabels {
         self.labels.len()
     }
 
-    /// Whether none has been seen.
+    /// Whether no subgraph has been seen.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }

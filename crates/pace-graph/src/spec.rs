@@ -26,7 +26,7 @@ pub struct DagSpec {
     pub ops: Vec<String>,
     /// The paper's N: no graph has more nodes.
     pub max_nodes: usize,
-    /// No graph has more edges, where the dataset says so.
+    /// No graph has more edges; `None` if the dataset sets no limit.
     pub max_edges: Option<usize>,
     /// Operation of the input node, if graphs have exactly one.
     pub input: Option<Op>,
@@ -39,7 +39,7 @@ pub struct DagSpec {
 }
 
 impl DagSpec {
-    /// A spec without roles or rules beyond the dictionary and the limit, for anybody's DAGs.
+    /// A spec without roles or rules beyond the dictionary and the limit, for your own DAGs.
     pub fn new(name: &str, ops: impl IntoIterator<Item = impl Into<String>>, max_nodes: usize) -> DagSpec {
         DagSpec {
             name: name.to_owned(),

@@ -4,8 +4,8 @@
 //! 0 2 3 1 : 0>1 0>2 1>3 2>3
 //! ```
 //!
-//! Four nodes with operations 0, 2, 3 and 1, and four edges `from>to` between node numbers. With a
-//! [`DagSpec`](crate::DagSpec) at hand the operations may be names ([`DagSpec::parse`](crate::DagSpec::parse)).
+//! Four nodes with operations 0, 2, 3 and 1, and four edges `from>to` between node numbers. A
+//! [`DagSpec`](crate::DagSpec) also reads operations by name ([`DagSpec::parse`](crate::DagSpec::parse)).
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! [`Checkpoint`]: everything a killed fit needs to go on to the same bits.
+//! [`Checkpoint`]: everything that a killed fit needs to resume and end with the same bits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const STATE: &str = "state.json";
 
 /// A folder with the weights, the optimiser's moments and the state of the loop.
 ///
-/// It is written beside its place and then moved there, so that at every moment one whole checkpoint exists.
+/// It is written under another name and then renamed, so that there is a whole checkpoint at every moment.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     dir: PathBuf,
@@ -28,7 +28,7 @@ pub struct Checkpoint {
     every: Duration,
 }
 
-/// Where the loop is.
+/// How far the loop has come.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     /// Steps done.
@@ -49,10 +49,10 @@ pub(crate) struct State {
 
 #[derive(Serialize, Deserialize)]
 struct File {
-    /// What the run was asked to do; another run must not go on from here.
+    /// What the run was asked to do; another run must not resume from here.
     run: Run,
     state: State,
-    /// By these the optimiser's moments are tied to their parameters, in the order of the module.
+    /// The ids that tie the optimiser's moments to their parameters, in the order of the module.
     param_ids: Vec<u64>,
 }
 
@@ -70,7 +70,7 @@ impl Checkpoint {
         Checkpoint { dir: dir.into(), model: model.into(), every: Duration::from_secs(20) }
     }
 
-    /// How often it is written, by the clock: where checkpoints fall does not change the outcome.
+    /// How often it is written. When checkpoints are written does not change the outcome.
     pub fn every(self, every: Duration) -> Checkpoint {
         Checkpoint { every, ..self }
     }
@@ -119,7 +119,7 @@ impl Checkpoint {
         remove(&old)
     }
 
-    /// The model, optimiser and state to go on with; as given where there is no checkpoint.
+    /// The model, optimiser and state of the checkpoint; as given if there is none.
     pub(crate) fn resume<M: Module>(
         &self,
         model: M,

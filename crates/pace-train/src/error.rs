@@ -24,7 +24,7 @@ pub enum Error {
         /// Learning rate of that step.
         lr: f64,
     },
-    /// A setting that cannot be.
+    /// A setting out of range.
     #[error("{name} is {value}, but must be {bound}")]
     Setting {
         /// The setting.

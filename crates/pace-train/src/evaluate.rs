@@ -1,4 +1,4 @@
-//! How well a variational autoencoder reconstructs graphs and invents new ones (Table 7 of the paper).
+//! How well a variational autoencoder reconstructs graphs and generates new ones (Table 7 of the paper).
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ pub fn sample_prior(latents: &Vectors, n_rows: usize, seed: u64) -> Vectors {
     Vectors::new(moments.iter().cycle().take(n_rows * moments.len()).map(draw).collect(), moments.len())
 }
 
-/// Decodes all vectors, in batches; `progress` hears how many are done.
+/// Decodes all vectors, in batches; `progress` gets the number that are done.
 pub fn decode<E: DagEncoder, D: DagDecoder>(
     vae: &Vae<E, D>,
     latents: &Vectors,
@@ -46,12 +46,12 @@ pub fn decode<E: DagEncoder, D: DagDecoder>(
     dags
 }
 
-/// How often a graph comes back from its own latent vector, as fractions.
+/// How often a graph is decoded from its own latent vector, as fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reconstruction {
     /// Up to isomorphism.
     pub isomorphic: f64,
-    /// With the same operation and in-neighbours at every index: the published rule.
+    /// With equal operations and predecessors at every index: the published rule.
     pub indexed: f64,
     /// The greedy decoding, up to isomorphism.
     pub greedy: f64,
@@ -92,7 +92,7 @@ fn isomorphic(one: &Dag, other: &Dag) -> bool {
     one.n_nodes() == other.n_nodes() && one.n_edges() == other.n_edges() && GraphKey::of(one) == GraphKey::of(other)
 }
 
-/// What comes out of the prior, as fractions.
+/// What is decoded from the prior, as fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Generation {
     /// Valid under the rules of the dataset, of all.
@@ -105,7 +105,7 @@ pub struct Generation {
     pub novel: f64,
 }
 
-/// Isomorphism classes of the training graphs, to tell what is new.
+/// Isomorphism classes of the training graphs, to tell which graphs are novel.
 #[derive(Clone, Debug)]
 pub struct Known(HashSet<GraphKey>);
 
@@ -141,7 +141,7 @@ pub fn generation<E: DagEncoder, D: DagDecoder>(
 }
 
 /// Operations and in-edges of all nodes but the first and the last, in the order of decoding, without the edge from the
-/// node before. That edge is always there on NA; on BN the rule takes different graphs for the same.
+/// node before. NA graphs always have that edge; on BN the rule counts different graphs as one.
 fn published_string(dag: &Dag) -> Vec<u16> {
     let mut string = Vec::new();
     for node in 1..dag.n_nodes().saturating_sub(1) {

@@ -1,4 +1,4 @@
-//! Loss and gradients of one step, on one device or cut over several.
+//! Loss and gradients of one step, on one device or split over several.
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::{GradientsAccumulator, GradientsParams};
@@ -8,7 +8,7 @@ use pace_model::objective::Objective;
 
 use crate::source::Source;
 
-/// The loss of a step, still on its device: reading it would wait for the device.
+/// The loss of a step, not yet read: reading waits for the device.
 pub(crate) struct StepLoss {
     /// The sum of each shard, [1].
     pub totals: Vec<Tensor<1>>,
@@ -18,9 +18,9 @@ pub(crate) struct StepLoss {
 
 /// The gradient of the loss summed over `rows`.
 ///
-/// With several devices the rows are cut into as many shards of (almost) equal size; each shard runs on a fork of the model
-/// in a thread of its own, and Burn's accumulator adds the gradients up in the order of the devices, so the outcome does not
-/// depend on which thread is first. The same device may be named more than once: data-parallel threads on one CPU.
+/// With several devices the rows are split into as many shards of (almost) equal size. Each shard runs on a fork of the
+/// model in its own thread. Burn's accumulator adds the gradients in the order of the devices, so the outcome does not
+/// depend on which thread finishes first. A device may be named more than once: data-parallel threads on one CPU.
 pub(crate) fn gradients<M, S>(
     model: &M,
     source: &S,
@@ -86,8 +86,8 @@ pub(crate) fn mix(seed: u64, index: u64) -> u64 {
     split_mix(seed ^ index.wrapping_add(1).wrapping_mul(GOLDEN))
 }
 
-/// Multiplies all gradients by `factor` and then, where their norm over all parameters together is larger than `clip`,
-/// scales them down to it (PyTorch's `clip_grad_norm_`; Burn's own clipping looks at one parameter at a time).
+/// Multiplies all gradients by `factor`. If their norm over all parameters together is then larger than `clip`, scales them
+/// down to it (PyTorch's `clip_grad_norm_`; Burn's own clipping looks at one parameter at a time).
 pub(crate) fn scale<M: Module>(model: &M, grads: GradientsParams, factor: f64, clip: Option<f64>) -> GradientsParams {
     let Some(clip) = clip else { return scale_by(model, grads, factor) };
     let mut norm = SquaredNorm { grads: &grads, sum: 0.0 };

@@ -1,11 +1,11 @@
-//! Everything of PACE with an optimiser: training, evaluation, embedding, and the record of a run.
+//! Training, embedding and evaluation of DAG encoders, and the record of a run.
 //!
-//! 1. a [`Source`] hands out batches of a dataset that was laid out once;
-//! 2. [`fit`] minimises an [`Objective`](pace_model::objective::Objective) over them: one readable loop, resumable from a
-//!    [`Checkpoint`] to the same bits;
-//! 3. [`embed`] turns a dataset into vectors, shard by shard;
-//! 4. [`evaluate`] says how well a variational autoencoder reconstructs and invents graphs;
-//! 5. a [`record`] keeps what a run did: configuration, events, results.
+//! The principal function is [`fit`]: it minimises an [`Objective`](pace_model::objective::Objective) over the batches of a
+//! [`Source`], such as a table of graphs, and resumes from a [`Checkpoint`] to the same bits. Then
+//!
+//! - [`embed`] turns a dataset into vectors, shard by shard;
+//! - [`evaluate`] measures how well a variational autoencoder reconstructs and generates graphs;
+//! - [`record`] keeps what a run did: configuration, events, results.
 //!
 //! ```
 //! use pace_graph::DagSpec;
@@ -25,7 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Random numbers come from the seed, the epoch and the step alone, so there is no generator whose state could be lost.
+//! Random numbers depend on the seed, the epoch and the step alone, so a checkpoint holds no state of a generator.
 
 mod adam;
 mod checkpoint;

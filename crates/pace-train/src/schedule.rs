@@ -13,7 +13,7 @@ pub enum Schedule {
     Plateau {
         /// What the rate is multiplied by.
         factor: f64,
-        /// Epochs without improvement that are still borne.
+        /// Epochs without improvement that are tolerated.
         patience: usize,
     },
     /// Linearly from 0 to 1 over the first steps, then linearly to 0 at the last: the authors' schedule on NAS-Bench.
@@ -33,7 +33,7 @@ pub enum Schedule {
 pub struct ScheduleState {
     /// The product of the plateau's reductions.
     factor: f64,
-    /// The lowest epoch loss; none before the first epoch.
+    /// The lowest epoch loss; `None` before the first epoch.
     best: Option<f64>,
     /// Epochs since then.
     bad_epochs: usize,

@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use pace_model::ast::{AstBatch, AstTable};
 use pace_model::{DagBatch, DagTable};
 
-/// A dataset that was laid out once and is indexed per step.
+/// A dataset that is prepared once and indexed at every step.
 pub trait Source: Sync {
     /// What a model takes.
     type Batch: Send;
@@ -17,10 +17,10 @@ pub trait Source: Sync {
     /// The graphs with the given numbers, for evaluation.
     fn batch(&self, rows: &[usize], device: &Device) -> Self::Batch;
 
-    /// The same as a training pass: dropout, noise and corruption come from `seed`.
+    /// The same for training: dropout, noise and corruption come from `seed`.
     fn train_batch(&self, rows: &[usize], seed: u64, device: &Device) -> Self::Batch;
 
-    /// Some of the graphs in the order in which they are best evaluated; an embedding does not depend on it.
+    /// The order in which these graphs are computed fastest. Their vectors do not depend on it.
     fn order(&self, rows: Range<usize>) -> Vec<usize> {
         rows.collect()
     }
@@ -62,8 +62,8 @@ impl Source for AstTable {
     }
 }
 
-/// Pairs of graphs of a table, for objectives that look at two graphs at once: row i of this source is pair i, and the two
-/// graphs of a pair stand side by side in a batch.
+/// Pairs of graphs of a table, for objectives that look at two graphs at once. Row i of this source is pair i; the two
+/// graphs of a pair are neighbours in a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairs<'a> {
     table: &'a DagTable,

@@ -1,10 +1,10 @@
 //! Canonical order: one numbering per isomorphism class, and a topological one.
 //!
-//! The paper (section 3.1, appendix D) wants a canonical form `C(G)` whose order is also topological. Plain nauty labels of
-//! a coloured digraph are canonical but not topological, and breaking ties of a topological order by input index is not
-//! canonical. Here nodes are coloured by `(depth, operation)`, depth being the longest path from a source. Every edge
-//! goes from a lower to a higher depth, so directions can be dropped and restored, and any canonical labelling that keeps
-//! the colours in order is topological.
+//! The paper (section 3.1, appendix D) asks for a canonical form `C(G)` whose order is also topological. Plain nauty
+//! labels of a coloured digraph are canonical but not topological, and breaking ties of a topological order by input index
+//! is not canonical. Here nodes are coloured by `(depth, operation)`, depth being the longest path from a source. Every
+//! edge goes from a lower to a higher depth, so directions can be dropped and restored, and any canonical labelling that
+//! keeps the colours in order is topological.
 //!
 //! The cheapest sufficient method is taken. Which one that is depends on the isomorphism class only, so isomorphic graphs
 //! always take the same path:
@@ -114,7 +114,7 @@ pub fn canonical(dag: &Dag) -> Dag {
     dag.relabel(&canonical_order(dag))
 }
 
-/// The same with any node colours in place of operations, e.g. with a marked root.
+/// [`canonicalise`] with any node colours instead of operations, e.g. with a marked root.
 pub(crate) fn canonicalise_coloured(dag: &Dag, colour: impl Fn(usize) -> u32) -> Canonical {
     if let Some(found) = tree::canonicalise(dag, &colour) {
         return found;

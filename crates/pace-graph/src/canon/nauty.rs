@@ -102,8 +102,8 @@ fn write_partition(cells: &Cells<'_>, lab: &mut [c_int], ptn: &mut [c_int]) {
     }
 }
 
-/// Takes the labelling over. The stable sort by cell changes nothing where the library kept the cells in order, which the
-/// topological order depends on.
+/// Takes the labelling over. The topological order depends on the order of the cells; the stable sort keeps it even if the
+/// library did not.
 fn read_labels(cells: &mut Cells<'_>, lab: &[c_int]) {
     for (node, &label) in cells.order.iter_mut().zip(lab) {
         *node = label as u32;

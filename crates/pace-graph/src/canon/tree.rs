@@ -5,13 +5,13 @@
 //! subtree intervals of [`structure`](crate::structure) rely on.
 //!
 //! Two passes over flat arrays suffice. On the way up, each node joins its parent's list as soon as it is classed: nodes
-//! are classed in ascending order, so every list is born sorted, and a node whose list is full is of the next height. On
-//! the way down, a subtree takes as many places of the order as it has nodes, so no stack is needed.
+//! are classed in ascending order, so every list is sorted from the start, and a node whose list is full is of the next
+//! height. On the way down, a subtree takes as many positions of the order as it has nodes, so no stack is needed.
 
 use super::{Canonical, GroupSize, Method};
 use crate::dag::Dag;
 
-/// The canonical order of a forest, edges all parent to child or all child to parent; none of any other graph.
+/// The canonical order of a forest with all edges parent to child or all child to parent; `None` for any other graph.
 pub(super) fn canonicalise(dag: &Dag, colour: impl Fn(usize) -> u32) -> Option<Canonical> {
     // Most other graphs have too many edges.
     if dag.n_edges() < dag.n_nodes() { canonicalise_hashed(dag, colour, extend_hash) } else { None }
@@ -44,7 +44,7 @@ fn canonicalise_hashed(
     Some(Canonical { order, method: Method::Tree, automorphisms })
 }
 
-/// A node, its place in the forest and what is known of its subtree.
+/// A node of the forest and what is known of its subtree.
 #[derive(Clone)]
 struct Node {
     /// Hash of the classes of the children so far.
@@ -57,7 +57,7 @@ struct Node {
     n_classed: u32,
     /// Nodes of the subtree whose children are classed so far, itself included.
     size: u32,
-    /// On the way down: one past the places that are still free for the subtree.
+    /// On the way down: one past the positions that are still free for the subtree.
     end: u32,
 }
 
@@ -69,7 +69,7 @@ struct Forest {
 }
 
 impl Forest {
-    /// The forest of the edges `(parent, child)` of a DAG; none if a node has two parents.
+    /// The forest of the edges `(parent, child)` of a DAG; `None` if a node has two parents.
     fn new(n_nodes: usize, edges: impl Iterator<Item = (usize, usize)>) -> Option<Forest> {
         let top = n_nodes as u32;
         let node = Node { hash: 0, parent: top, n_children: 0, first: 0, n_classed: 0, size: 1, end: 0 };
@@ -99,7 +99,7 @@ impl Forest {
     /// Classes the subtrees, from the leaves up, and returns all nodes by class.
     ///
     /// Class numbers depend on the isomorphism class of the whole forest only: within a height they are ranks of
-    /// `(colour, hash of the list, list)`, and numbering goes on from height to height.
+    /// `(colour, hash of the list, list)`, and numbering continues from height to height.
     fn class_subtrees(&mut self, colour: impl Fn(usize) -> u32, extend_hash: impl Fn(u64, u32) -> u64) -> Vec<u32> {
         let top = self.top();
         let key = |node: u32, hash: u64| u64::from(colour(node as usize)) << 32 | hash >> 32;
@@ -131,7 +131,7 @@ impl Forest {
         by_class
     }
 
-    /// Whether nodes with equal keys are different all the same. If so, sorts them by what the hash stands for.
+    /// Whether nodes with equal keys have different lists after all. If so, sorts them by list.
     fn sort_collision(&self, run: &mut [(u64, u32)]) -> bool {
         let collision = run.windows(2).any(|pair| self.list(pair[0].1) != self.list(pair[1].1));
         if collision {
@@ -174,7 +174,7 @@ impl Forest {
     }
 
     /// The DFS pre-order that visits children by class. From the last class to the first, so parents come before their
-    /// children, and siblings fill the places of their parent's subtree from the end.
+    /// children, and siblings fill the positions of their parent's subtree from the end.
     fn pre_order(&mut self, by_class: &[u32]) -> Vec<usize> {
         let mut order = vec![0; by_class.len()];
         let top = self.top();

@@ -59,7 +59,7 @@ fn build(spec: &DagSpec, rows: &[Row]) -> Result<Dag, Error> {
     Dag::new(ops, edges)
 }
 
-/// Writes a graph as one line of a BN file, without line break. The nodes may stand in any order; variables are written
+/// Writes a graph as one line of a BN file, without line break. The nodes may be in any order; variables are written
 /// in a topological order.
 ///
 /// The error says which rule of the space the graph breaks.

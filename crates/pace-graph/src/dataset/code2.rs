@@ -8,7 +8,7 @@
 //! mapping/typeidx2type.csv     index,name (with header)       split/project/train.csv      graph numbers, one per line
 //! ```
 //!
-//! All are gzipped, none but the mappings has a header. The files are read in step, one graph at a time, so the half
+//! All are gzipped; only the mappings have a header. The files are read side by side, one graph at a time, so the half
 //! million trees need not fit in memory.
 
 use std::io::BufRead;
@@ -29,7 +29,7 @@ pub struct Ast {
     pub attributes: Vec<u32>,
     /// Whether each node has an attribute of its own (a name, a number, a string).
     pub is_attributed: Vec<bool>,
-    /// Place of each node in the depth-first walk.
+    /// Position of each node in the depth-first walk.
     pub dfs_order: Vec<u32>,
     /// Ancestors of each node.
     pub depths: Vec<u32>,
@@ -41,7 +41,7 @@ impl Ast {
     /// The next-token edges of OGB and DAGNN: from each attributed node to the next one in depth-first order.
     ///
     /// Some repeat an edge of the tree. Together with the tree they stay acyclic, since both go from a lower to a higher
-    /// place in the walk.
+    /// position in the walk.
     pub fn next_token_edges(&self) -> Vec<(usize, usize)> {
         let mut tokens: Vec<usize> = (0..self.dag.n_nodes()).filter(|&node| self.is_attributed[node]).collect();
         tokens.sort_by_key(|&node| self.dfs_order[node]);

@@ -1,4 +1,4 @@
-//! Anybody's DAGs: one JSON object per line.
+//! Your own DAGs: one JSON object per line.
 //!
 //! ```text
 //! {"spec": {"name": "mine", "ops": ["in", "relu", "out"], "max_nodes": 9, ...}}         optional first line
@@ -25,7 +25,7 @@ use crate::validity::Validity;
 /// Reader of JSON lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JsonLines {
-    /// Used where the file does not bring its own.
+    /// Used if the file has none of its own.
     pub spec: Option<DagSpec>,
 }
 
@@ -215,7 +215,7 @@ fn check_spec(spec: &DagSpec) -> Result<(), Error> {
     }
 }
 
-/// Writes the spec, then one line per graph; operations by name where the name is theirs alone.
+/// Writes the spec, then one line per graph. Operations are written by name, or by number if two share the name.
 ///
 /// ```
 /// use pace_graph::dataset::{Dataset, Sample, write_json_lines};

@@ -53,7 +53,7 @@ pub struct Sample {
     pub dag: Dag,
     /// What is to be predicted, raw as in the file; always finite.
     pub target: Option<f64>,
-    /// What the source calls this graph (hash, genotype, index), where it calls it anything.
+    /// The name of this graph in its source (hash, genotype, index), if it has one.
     pub id: Option<String>,
 }
 

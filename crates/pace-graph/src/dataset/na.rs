@@ -89,7 +89,7 @@ fn build(spec: &DagSpec, rows: &[Row]) -> Result<Dag, Error> {
     Dag::new(ops, edges)
 }
 
-/// Writes a graph as one line of an NA file, without line break. The nodes may stand in any order.
+/// Writes a graph as one line of an NA file, without line break. The nodes may be in any order.
 ///
 /// The error says which rule of the space the graph breaks.
 pub fn na_line(dag: &Dag, target: f64) -> Result<String, Error> {

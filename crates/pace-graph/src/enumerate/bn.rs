@@ -56,7 +56,7 @@ impl Sampler for UniformBn {
         DagSpec::bn()
     }
 
-    /// Variable `i` is node `i + 1` whatever its place in the order: the numbering need not be topological.
+    /// Variable `i` is always node `i + 1`, so the numbering need not be topological.
     fn sample(&self, rng: &mut dyn Rng) -> Dag {
         network(self.dags.sample_arcs(rng))
     }

@@ -40,7 +40,7 @@ impl Sampler for Darts {
         for (intermediate, &sum) in STATES[2..].iter().enumerate() {
             let n_states = intermediate + 2;
             let first = rng.random_range(0..n_states);
-            // Any state but the first, by stepping round.
+            // Any state but the first: a random step, modulo the number of states.
             let second = (first + rng.random_range(1..n_states)) % n_states;
             for (operation, state) in [(sum - 2, first), (sum - 1, second)] {
                 ops.push(FIRST_OP + rng.random_range(0..N_CELL_OPS));

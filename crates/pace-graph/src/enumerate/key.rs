@@ -9,12 +9,13 @@ const N_SHIFT: u32 = EDGE_BITS + OP_BITS * (MAX_NODES as u32 - 2);
 
 /// A cell in a given topological order: number of nodes, then operations (2 bits each), then edges (21 bits).
 ///
-/// Under the canonical order equal keys are isomorphic cells, and keys sort by size first.
+/// Under the canonical order equal keys are isomorphic cells, and keys sort by size first. The space keeps 423,624 of them,
+/// 8 bytes each; [`GraphKey`](crate::GraphKey) is the key of graphs of any kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct CellKey(u64);
 
 impl CellKey {
-    /// Packs `dag` in `order`; none if it is no NAS-Bench-101 cell by size, operations and place of input and output.
+    /// Packs `dag` in `order`; `None` if its size, operations, input or output are not those of a NAS-Bench-101 cell.
     pub(super) fn new(dag: &Dag, order: &[usize]) -> Option<CellKey> {
         let n_nodes = order.len();
         if !(2..=MAX_NODES).contains(&n_nodes) || dag.op(order[0]) != INPUT || dag.op(order[n_nodes - 1]) != OUTPUT {
@@ -37,7 +38,7 @@ impl CellKey {
         (self.0 >> N_SHIFT) as usize
     }
 
-    /// The cell, numbered in the order it was packed in.
+    /// The cell, in the order in which it was packed.
     pub(super) fn cell(self) -> Dag {
         let n_nodes = self.n_nodes();
         let op = |node: usize| match node {

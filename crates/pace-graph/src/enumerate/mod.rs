@@ -1,5 +1,4 @@
-//! Search spaces as values: NAS-Bench-101 counted out exactly, a sampler for every space of the paper, and single
-//! steps within them.
+//! Search spaces as values: all of NAS-Bench-101, a sampler for every space of the paper, and single steps within them.
 //!
 //! Every graph that comes from here passes the [`DagSpec`] of its sampler. Randomness is an explicit generator: the same
 //! seed gives the same graphs.

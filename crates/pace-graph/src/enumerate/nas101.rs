@@ -1,4 +1,4 @@
-//! [`Nas101Space`]: all 423,624 cells of NAS-Bench-101, counted out and numbered.
+//! [`Nas101Space`]: all 423,624 cells of NAS-Bench-101, enumerated and numbered.
 
 use rand::{Rng, RngExt};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -52,7 +52,7 @@ impl Nas101Space {
         self.keys[index].cell()
     }
 
-    /// The index of the class of `dag`, under any numbering; none if it is not in the space.
+    /// The index of the class of `dag`, under any numbering; `None` if it is not in the space.
     pub fn index_of(&self, dag: &Dag) -> Option<usize> {
         let key = CellKey::new(dag, &canonical_order(dag))?;
         self.keys.binary_search(&key).ok()

@@ -39,16 +39,16 @@ impl Sampler for RandomDag {
 
 /// Random trees in DFS pre-order, shaped like syntax trees: node `v` goes below node `v - 1` or below an ancestor of it.
 ///
-/// From the node before, climb while a fair coin says so, then hang the new node there. Unbounded this is the contour walk
-/// of a uniform plane tree, depth about sqrt(n); the bound keeps it shallow: real ASTs reach depth 13 to 24 with 5 to 6
-/// ancestors per node, as a bound of 12 gives. O(n).
+/// The walk starts at the node before and climbs one step for every head of a fair coin; the new node goes below where it
+/// stops. Without a bound this is the contour walk of a uniform plane tree, of depth about sqrt(n). The bound keeps it
+/// shallow: 12 gives 5 to 6 ancestors per node, as real ASTs have, whose depth is 13 to 24. O(n).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomAst {
     /// At least 1.
     pub n_nodes: usize,
     /// Operations `0..n_types`.
     pub n_types: Op,
-    /// No node is deeper; at least 1 where there is more than one node.
+    /// No node is deeper; at least 1 if there is more than one node.
     pub max_depth: usize,
 }
 

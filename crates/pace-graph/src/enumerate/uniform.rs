@@ -6,12 +6,13 @@ use rand::{Rng, RngExt};
 /// All DAGs on `n` numbered nodes, counted and sampled by the recursive enumeration of Kuipers and Moffa (2015, "Uniform
 /// random generation of large acyclic digraphs", section 4).
 ///
-/// With `a(n, k)` the DAGs on n nodes of which exactly k have no incoming edge (outpoints), removing these leaves
-/// `m = n - k` nodes, s of which have none then:
+/// Let `a(n, k)` be the number of DAGs on n nodes of which exactly k have no incoming edge (outpoints). Removing these
+/// leaves `m = n - k` nodes, s of which are outpoints of the rest:
 /// ```text
 /// a(n, k) = C(n, k) b(n, k),   b(n, k) = sum over s of (2^k - 1)^s 2^(k (m - s)) a(m, s),   a(n, n) = 1
 /// ```
-/// because each of the s hangs on at least one of the k, and the others on any. Exact in 128 bits up to 14 nodes.
+/// because each of the s has at least one parent among the k, and the other nodes have any number. Exact in 128 bits up to
+/// 14 nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UniformDags {
     n_nodes: usize,
@@ -75,7 +76,7 @@ impl UniformDags {
     }
 }
 
-/// Ways to hang `m` nodes with `s` outpoints under a layer of `k`: `(2^k - 1)^s 2^(k (m - s))`.
+/// Ways to attach `m` nodes with `s` outpoints to a layer of `k`: `(2^k - 1)^s 2^(k (m - s))`.
 fn attachments(k: usize, m: usize, s: usize) -> u128 {
     ((1_u128 << k) - 1).pow(s as u32) << (k * (m - s))
 }

@@ -40,7 +40,7 @@ fn quoted(body: &str) -> Result<(String, &str), Error> {
     }
 }
 
-/// Whether a record goes on in the next line, i.e. a quote is still open.
+/// Whether a quote is still open, so that the record continues on the next line.
 pub(crate) fn is_open(record: &[u8]) -> bool {
     record.iter().filter(|&&byte| byte == b'"').count() % 2 == 1
 }

@@ -1,11 +1,11 @@
-//! One file of several that are read in step, a row at a time.
+//! One of several files that are read side by side, a row at a time.
 
 use std::io::BufRead;
 
 use super::{csv, line_text, read_failed, read_raw_line};
 use crate::error::Error;
 
-/// A reader with its name and its place.
+/// A reader with its name and how far it has come.
 pub(crate) struct RowFile<'a> {
     reader: Box<dyn BufRead + 'a>,
     file: String,
@@ -24,7 +24,8 @@ impl<'a> RowFile<'a> {
         self.bytes
     }
 
-    /// The next row as text; `None` at the end. A row in which a quote stays open goes on in the next line if `quotes`.
+    /// The next row as text; `None` at the end. With `quotes`, a row whose quote stays open continues on
+    /// the next line.
     pub(crate) fn next(&mut self, quotes: bool) -> Result<Option<&str>, Error> {
         self.line.clear();
         loop {
@@ -46,7 +47,7 @@ impl<'a> RowFile<'a> {
         line_text(&self.line).map(Some).map_err(|reason| reason.at(&self.file, self.rows))
     }
 
-    /// The next row, parsed; `wanted` says who asks for it if the file ends first.
+    /// The next row, parsed; `wanted` names what is missing if the file ends first.
     pub(crate) fn parse<T>(
         &mut self,
         wanted: impl FnOnce() -> String,

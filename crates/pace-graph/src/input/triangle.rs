@@ -4,7 +4,7 @@
 //! [[1], [4, 0], [5, 0, 1]], 0.7302
 //! ```
 //!
-//! Row i holds a label and then i bits; bit j says that something numbered j feeds row i.
+//! Row i holds a label and then i bits; bit j is set if item j feeds row i.
 
 use super::cursor::Cursor;
 use super::{finite, parse_target};

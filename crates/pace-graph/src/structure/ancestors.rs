@@ -8,8 +8,8 @@ use crate::dag::Dag;
 
 /// The ancestors of every node, ascending, in compressed rows (CSR): 4 bytes per node and per (node, ancestor) pair.
 ///
-/// Real ASTs have 5 to 6 ancestors per node, so attention over them costs n x 6 pairs instead of n x n, and a tree of
-/// 30,000 nodes takes under a megabyte where a dense mask takes 113.
+/// Real ASTs have 5 to 6 ancestors per node. Attention over the lists costs n x 6 pairs instead of n x n, and a tree of
+/// 30,000 nodes takes under a megabyte; a dense mask takes 113.
 ///
 /// ```
 /// use pace_graph::structure::{AncestorLists, Diagonal};
@@ -90,7 +90,7 @@ impl AncestorLists {
         (0..self.n_nodes()).flat_map(|node| self.get(node).iter().map(move |&above| (node, above as usize)))
     }
 
-    /// The lists turned round: `get(v)` of the result holds the descendants of `v`, ascending. O(n + pairs).
+    /// The lists transposed: `get(v)` of the result holds the descendants of `v`, ascending. O(n + pairs).
     pub fn transposed(&self) -> AncestorLists {
         AncestorLists(Csr::from_pairs(self.n_nodes(), self.pairs().map(|(node, above)| (above, node as u32))))
     }

@@ -90,7 +90,7 @@ impl MaskAlgorithm {
         MaskAlgorithm::Interval,
     ];
 
-    /// Computes the mask of `dag`; an error only where the algorithm wants a tree in DFS order and gets something else.
+    /// Computes the mask of `dag`. Fails only if the algorithm needs a tree in DFS order and `dag` is none.
     pub fn mask(self, dag: &Dag, rule: MaskRule) -> Result<Mask, Error> {
         match self {
             MaskAlgorithm::Closure => Ok(closure_mask(dag, rule)),

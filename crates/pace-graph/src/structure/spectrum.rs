@@ -20,8 +20,8 @@ pub enum Laplacian {
 
 /// Eigenvalues, ascending, and an orthonormal eigenvector for each.
 ///
-/// Every eigenvector has a fixed sign: its entry of largest magnitude is positive, the first of them where several tie
-/// up to rounding. The zero eigenvalues number the connected components. Eigenvectors of a repeated eigenvalue span the
+/// Every eigenvector has a fixed sign: its entry of largest magnitude is positive; among entries that tie up to
+/// rounding, the first. The zero eigenvalues number the connected components. Eigenvectors of a repeated eigenvalue span the
 /// right space but are one basis of many: renumbering the graph may rotate them, so they are no isomorphism invariant.
 #[derive(Clone, Debug)]
 pub struct Spectrum {
@@ -31,7 +31,7 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// The eigenvalues, ascending, none below 0.
+    /// The eigenvalues, ascending, all at least 0.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }

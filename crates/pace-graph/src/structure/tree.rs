@@ -81,7 +81,7 @@ impl DfsTree {
         self.parent.len()
     }
 
-    /// The parent of a node; none for the root.
+    /// The parent of a node; `None` for the root.
     pub fn parent(&self, node: usize) -> Option<usize> {
         (node > 0).then(|| self.parent[node] as usize)
     }
@@ -96,7 +96,7 @@ impl DfsTree {
         self.end[node] as usize
     }
 
-    /// Whether `ancestor` stands strictly above `node`. O(1).
+    /// Whether `ancestor` is a proper ancestor of `node`. O(1).
     pub fn is_ancestor(&self, ancestor: usize, node: usize) -> bool {
         ancestor < node && node < self.end(ancestor)
     }

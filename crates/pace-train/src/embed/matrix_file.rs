@@ -1,8 +1,8 @@
-//! [`MatrixFile`]: vectors on disk, written as they come.
+//! [`MatrixFile`]: a matrix of vectors in a file that NumPy or safetensors can read.
 
 use std::io::{self, Write};
 
-/// A matrix file whose rows are written as they come; the shape is told first.
+/// A matrix file whose rows are written as they come; its shape is known from the start.
 #[derive(Debug)]
 pub struct MatrixFile<W> {
     file: W,
@@ -26,8 +26,8 @@ impl<W: Write> MatrixFile<W> {
         Ok(MatrixFile { file, missing: n_rows * n_columns })
     }
 
-    /// The safetensors format with one tensor called `name`. It puts the header first, so a matrix can be streamed, which the
-    /// `safetensors` crate does not offer.
+    /// The safetensors format with one tensor called `name`. The header comes first, so the matrix can be streamed; the
+    /// `safetensors` crate does not offer that.
     ///
     /// # Errors
     /// The writer's.
@@ -54,7 +54,7 @@ impl<W: Write> MatrixFile<W> {
         self.file.write_all(&bytes)
     }
 
-    /// Ends the file and gives the writer back.
+    /// Ends the file and returns the writer.
     ///
     /// # Errors
     /// The writer's, or fewer rows than were announced.

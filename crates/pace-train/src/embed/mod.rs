@@ -1,4 +1,4 @@
-//! A dataset to a matrix, shard by shard: memory for a few shards, whatever the size of the dataset.
+//! [`embed`]: the vectors of a dataset, shard by shard. Needs memory for a few shards, however large the dataset is.
 //!
 //! ```
 //! # use pace_graph::DagSpec;
@@ -30,20 +30,20 @@ mod matrix_file;
 
 pub use matrix_file::MatrixFile;
 
-/// A good number of graphs per shard: nodes with an equal past are computed once, and what a shard of this size needs is still
-/// near the caches.
+/// A good number of graphs per shard. Large shards share more work, because nodes with equal pasts are computed once; the
+/// data of a shard of this size still fits the caches.
 pub const SHARD_GRAPHS: usize = 2048;
 
-/// Shards per thread between two visits to the sink: enough that nobody waits long for the slowest, and that many graphs
-/// begin alike.
+/// Shards per thread between two calls of the sink: enough that threads do not wait long for the slowest, and that many
+/// graphs begin alike.
 const SHARDS_PER_THREAD: usize = 8;
 
-/// Embeds all graphs of `source` and hands the vectors to `sink` in order, row-major, at most `batch_size` at a time;
-/// [`SHARD_GRAPHS`] is a good size for graphs of some ten nodes.
+/// Embeds all graphs of `source` and passes the vectors to `sink` in order, row-major, at most `batch_size` at a time.
+/// [`SHARD_GRAPHS`] is a good size for graphs of about ten nodes.
 ///
-/// On the CPU every thread takes a shard of so many graphs through the whole model by itself, and all get as many of equal
-/// size; other devices take one at a time. Graphs that begin alike come into the same shard ([`Source::order`]). Nothing is
-/// differentiated: `device` is a plain one, and `model` computes with a module without autodiff.
+/// On the CPU every thread takes its own shards through the whole model; all threads get equally many, of equal size. Other
+/// devices take one shard at a time. Graphs that begin alike go into the same shard ([`Source::order`]). There are no
+/// gradients: `device` is a plain one, and `model` has no autodiff.
 ///
 /// # Errors
 /// The sink's.
@@ -65,7 +65,7 @@ pub fn embed<S: Source, E: Send>(
     embed_windows(source.n_graphs(), batch_size, device, window, shard, sink)
 }
 
-/// [`embed`] for graphs that are embedded once: canonical order, mask and tensors are made on the way.
+/// [`embed`] for graphs that are embedded only once: tables are made window by window, and not kept.
 ///
 /// # Errors
 /// The sink's.
@@ -107,8 +107,8 @@ pub fn embed_asts<E: Send + From<GraphError>>(
     embed_windows(asts.len(), batch_size, device, window, shard, sink)
 }
 
-/// Window after window: makes its graphs ready and says in which order they are computed, computes shards of them, some at the
-/// same time, and hands the vectors to the sink in the order of the graphs. Rows count from the beginning of their window.
+/// Works window by window. `window` prepares its graphs and chooses the order of computation; `shard` computes some of them,
+/// several shards in parallel; `sink` gets the vectors in the order of the graphs. Rows count from the start of the window.
 fn embed_windows<W: Sync, E: Send>(
     n_graphs: usize,
     batch_size: usize,
@@ -140,7 +140,7 @@ fn embed_windows<W: Sync, E: Send>(
     Ok(())
 }
 
-/// Graphs per shard, at most `most` and as even as can be: so many shards that `threads` get the same number.
+/// Graphs per shard, at most `most`, such that all `threads` get the same number of shards.
 fn shard_size(n_graphs: usize, most: usize, threads: usize) -> usize {
     let count = n_graphs.div_ceil(most).next_multiple_of(threads);
     n_graphs.div_ceil(count.max(1)).max(1)

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::optimiser::OptimiserConfig;
 use crate::schedule::Schedule;
 
-/// What the gradient is of.
+/// How the losses of a batch become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reduction {
@@ -19,7 +19,7 @@ pub enum Reduction {
 /// How to train.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitConfig {
-    /// Seed of shuffling, dropout and noise; the initial weights have their own.
+    /// Seed of shuffling, dropout and noise. The initial weights have a seed of their own.
     pub seed: u64,
     /// Passes over the data.
     pub epochs: usize,
@@ -38,7 +38,7 @@ pub struct FitConfig {
 }
 
 impl FitConfig {
-    /// The authors' training on NA: Adam at 1e-4, batches of 32, 100 epochs, the rate cut when the loss stands still.
+    /// The authors' training on NA: Adam at 1e-4, batches of 32, 100 epochs, the rate cut when the loss stops falling.
     pub fn vae() -> FitConfig {
         FitConfig {
             seed: 1,

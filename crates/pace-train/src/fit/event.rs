@@ -15,7 +15,7 @@ pub struct Epoch {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// Training starts, or goes on where a checkpoint left it.
+    /// Training starts, or resumes from a checkpoint.
     Start {
         /// Steps already done.
         step: usize,
@@ -37,9 +37,9 @@ pub enum Event<'a> {
     Epoch {
         /// Its number, from 1.
         epoch: usize,
-        /// What came out.
+        /// Its loss and learning rate.
         outcome: &'a Epoch,
-        /// Its wall-clock time, as far as this process ran it.
+        /// Wall-clock seconds that this process spent on it.
         seconds: f64,
     },
     /// A checkpoint was written.

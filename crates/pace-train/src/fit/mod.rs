@@ -22,16 +22,16 @@ mod event;
 pub use config::{FitConfig, Reduction};
 pub use event::{Epoch, Event};
 
-/// A trained model and how it came about.
+/// A trained model and the history of its training.
 #[derive(Clone, Debug)]
 pub struct Fitted<M> {
     /// The model after the last step.
     pub model: M,
-    /// All epochs, those before a resumption included.
+    /// All epochs, including those before a resumption.
     pub epochs: Vec<Epoch>,
-    /// Graphs trained on, each as often as it was met; those before a resumption included.
+    /// Graphs trained on, counted once per epoch, including those before a resumption.
     pub graphs: usize,
-    /// Wall-clock seconds they took; what a killed process did after its last checkpoint counts neither here nor above.
+    /// Wall-clock seconds they took. What a killed process did after its last checkpoint counts neither here nor in `graphs`.
     pub seconds: f64,
 }
 
@@ -41,9 +41,9 @@ const READ_EVERY: usize = 16;
 /// Minimises `model`'s loss over `source`.
 ///
 /// Epoch e visits all graphs in an order drawn from (seed, e); step s draws everything random from (seed, s). With a
-/// checkpoint, a run that was killed goes on where the last one was written and ends with the same bits as an undisturbed
-/// run, at the same number of threads and devices. `devices` are autodiff devices; with
-/// several, each takes a part of every batch.
+/// checkpoint, a run that was killed resumes where the last one was written. With the same number of threads and devices it
+/// ends with the same bits as a run without interruption. `devices` are autodiff devices; if there are several, each takes
+/// a part of every batch.
 ///
 /// # Errors
 /// A setting out of range, an empty dataset, a loss that is not a number, or a checkpoint that is damaged, of another run
@@ -77,11 +77,11 @@ where
         let batches = order.chunks(config.batch_size).skip(state.step - epoch * steps_per_epoch);
         let mut pending = Vec::with_capacity(READ_EVERY);
         let rate = |state: &State, step| config.optimiser.lr * config.schedule.factor(&state.schedule, step, n_steps);
-        // Of the step before, in case a checkpoint was written after the last step of an epoch.
+        // The rate of the step before, in case a checkpoint was written after the last step of an epoch.
         let mut lr = rate(&state, state.step.saturating_sub(1));
         for rows in batches {
             lr = rate(&state, state.step);
-            // A stream apart from the shuffling's.
+            // Another stream than that of the shuffling.
             let seed = mix(!config.seed, state.step as u64);
             let step = |model: M, optimiser: &mut ModuleOptimizer| {
                 let (loss, grads) = gradients(&model, source, rows, seed, devices);
@@ -91,7 +91,7 @@ where
             };
             let (next, loss) = match devices {
                 [device] if is_flex(device) => together(|| step(model, &mut optimiser)),
-                // Other devices tie their queues to threads, and several have a thread each.
+                // Other devices tie their queues to threads, and with several devices each has its own thread.
                 _ => step(model, &mut optimiser),
             };
             model = next;
@@ -147,7 +147,7 @@ fn read(pending: &mut Vec<StepLoss>, state: &mut State, epoch: usize, lr: f64) -
     Ok(())
 }
 
-/// Whether the last low is at least `patience` epochs back.
+/// Whether the lowest loss is at least `patience` epochs old.
 fn stopped(epochs: &[Epoch], patience: Option<usize>) -> bool {
     let Some(patience) = patience else { return false };
     let lowest = epochs.iter().enumerate().min_by(|(_, a), (_, b)| a.loss.total_cmp(&b.loss));

@@ -3,7 +3,7 @@
 use pace_graph::mean_std;
 use serde::{Deserialize, Serialize};
 
-/// One number of the results, with its spread and the paper's number beside it.
+/// One number of the results, with its spread and the number that the paper reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// Mean over the repetitions.

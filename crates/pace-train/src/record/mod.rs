@@ -1,7 +1,20 @@
-//! [`Run`]: the folder a reproduction writes: `config.json`, `events.jsonl`, `stages/`, `results.json`.
+//! [`Run`]: the folder that an experiment writes: `config.json`, `events.jsonl`, `stages/`, `results.json`.
 //!
-//! A run is a list of stages. A stage whose outcome is small data is done [`once`](Run::once): its outcome is kept, so that
-//! a run that was killed goes on with the stage it was in, and ends with the same numbers.
+//! A run is a list of stages. A stage with a small outcome is done [`once`](Run::once): its outcome is kept in a file, so
+//! that a run that was killed resumes with the stage it was in and ends with the same numbers.
+//!
+//! ```
+//! use pace_train::Error;
+//! use pace_train::record::{Metric, Run, RunId};
+//! # let dir = std::env::temp_dir().join(format!("pace-record-{}", std::process::id()));
+//! let mut run = Run::start(&dir, RunId::new("na", "pace", 1, 2, serde_json::json!({"epochs": 3})))?;
+//! let rmse: f64 = run.once("gp-1", |_| Ok::<_, Error>(0.25))?; // after a kill: read from stages/gp-1.json
+//! run.metric("rmse", Metric::once(rmse));
+//! run.finish()?;
+//! assert!(dir.join("results.json").exists());
+//! # std::fs::remove_dir_all(&dir).unwrap();
+//! # Ok::<(), Error>(())
+//! ```
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -20,13 +33,13 @@ mod stage;
 pub use metric::Metric;
 pub use run_id::RunId;
 
-/// Whether a number was measured on the published data.
+/// Whether numbers were measured on the published data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DataKind {
     /// The published files.
     Real,
-    /// What the program makes by itself; the note says how.
+    /// A stand-in that the program makes; the note says how.
     Embedded,
 }
 
@@ -50,7 +63,7 @@ struct Results {
 }
 
 impl Run {
-    /// Makes the folder and writes `config.json`, or goes on with the run that is there.
+    /// Creates the folder and writes `config.json`, or resumes the run that is there.
     ///
     /// # Errors
     /// If the folder cannot be written, or holds another run.
@@ -132,7 +145,7 @@ impl Run {
     }
 }
 
-/// Writes beside the target, then renames over it.
+/// Writes under another name, then renames: there is never half a file.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let part = path.with_extension("part");
     fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(Error::io("write", path))

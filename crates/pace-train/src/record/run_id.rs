@@ -5,7 +5,7 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What identifies a run: a folder that holds another is not written to.
+/// What identifies a run. A folder that holds another run is not written to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunId {
     /// The dataset, e.g. `na`.
@@ -18,7 +18,7 @@ pub struct RunId {
     pub threads: usize,
     /// All settings.
     pub config: Value,
-    /// The last commit that changed code, as far as git knows; outcomes of other code are not gone on with.
+    /// The last commit that changed code, if git knows it: a run does not resume with outcomes of other code.
     pub commit: Option<String>,
 }
 
@@ -30,8 +30,8 @@ impl RunId {
     }
 }
 
-/// The last commit of the working tree that changed code, if this is one and git is there: a commit of documentation does
-/// not stand in the way of a run that goes on.
+/// The last commit of the working tree that changed code; `None` without git. A commit that only changes documentation does
+/// not keep a run from resuming.
 fn commit() -> Option<String> {
     const CODE: [&str; 4] = [":/*.rs", ":/*.toml", ":/*.lock", ":/*.bin"];
     let output = Command::new("git").args(["log", "-1", "--format=%H", "--"]).args(CODE).output().ok()?;

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{Run, write_whole};
 use crate::Error;
 
-/// The outcome of a stage, kept.
+/// The outcome of a stage, as a file keeps it.
 #[derive(Serialize, Deserialize)]
 struct Kept<T> {
     seconds: f64,
@@ -21,7 +21,7 @@ struct Kept<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Kept<T> {
-    /// Nothing if there is none; a file of another version of the program does not parse and is made anew.
+    /// `None` if there is no such file, or if it does not parse, as one of another version of the program.
     fn read(path: &Path) -> Option<Self> {
         fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())
     }
@@ -44,7 +44,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
 }
 
 impl Run {
-    /// Runs one stage under the clock and logs it.
+    /// Runs one stage, measures its time and logs it.
     ///
     /// # Errors
     /// The stage's own, or if the log cannot be written.
@@ -59,7 +59,7 @@ impl Run {
         Ok(outcome)
     }
 
-    /// Runs one stage, unless this run has done it before it was killed: then its outcome is read back.
+    /// Runs one stage. If this run did it before it was killed, reads its outcome instead.
     ///
     /// # Errors
     /// The stage's own, or if a file cannot be written.
@@ -74,10 +74,10 @@ impl Run {
         Ok(kept.outcome)
     }
 
-    /// [`once`](Run::once) for stages that do not need each other: those that are not done run in parallel, and each is kept
-    /// as soon as it is done. `work` gets the place of a stage among `names`; the outcomes come in their order.
+    /// [`once`](Run::once) for stages that do not need each other. They run in parallel, and each outcome is kept as soon as
+    /// it is there. `work` gets the index of a stage among `names`; the outcomes are in that order.
     ///
-    /// The seconds of the stages add up to those that all took together.
+    /// The seconds of the stages add up to the wall-clock time of all.
     ///
     /// # Errors
     /// One of the stages' own, or if a file cannot be written.
@@ -107,7 +107,7 @@ impl Run {
         Ok(dir.join(format!("{name}.json")))
     }
 
-    /// Notes a stage that keeps its own clock, because processes before this one worked on it too.
+    /// Logs a stage that measures its own time, because earlier processes worked on it too.
     ///
     /// # Errors
     /// If the log cannot be written.

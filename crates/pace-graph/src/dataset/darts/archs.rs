@@ -20,7 +20,7 @@ use crate::input::{not_empty, read_failed};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DartsArchs {}
 
-/// Keeps the entries in file order and, if the file breaks off, those that were whole.
+/// Keeps the entries in file order. If the file is cut off, keeps those that were whole.
 struct Entries<'a>(&'a mut Vec<(String, String)>);
 
 impl<'de> DeserializeSeed<'de> for Entries<'_> {

@@ -1,4 +1,4 @@
-//! One genotype per line, in either text form, with its accuracy behind a tab where it is known.
+//! One genotype per line, in either text form, followed by a tab and its accuracy if that is known.
 //!
 //! ```text
 //! Genotype(normal=[('sep_conv_3x3', 0), ...], normal_concat=[2, 3, 4, 5], ...)<TAB>94.1

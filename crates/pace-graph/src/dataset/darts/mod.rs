@@ -72,11 +72,11 @@ pub struct Genotype {
 pub struct DartsRecord {
     /// The architecture.
     pub genotype: Genotype,
-    /// Measured or published accuracy in percent, where the list has one.
+    /// Measured or published accuracy in percent, if the list has one.
     pub accuracy: Option<f64>,
-    /// A surrogate's prediction in percent, where the list has one.
+    /// A surrogate's prediction in percent, if the list has one.
     pub predicted: Option<f64>,
-    /// Its key in the list, where it has one.
+    /// Its key in the list, if it has one.
     pub key: Option<String>,
 }
 

@@ -56,11 +56,11 @@ impl FromStr for ModuleHash {
 pub struct Nas101Run {
     /// Epoch budget: 4, 12, 36 or 108.
     pub epochs: u32,
-    /// Seconds on one TPU v2, where the file has them.
+    /// Seconds on one TPU v2, if the file has them.
     pub training_time: Option<f64>,
-    /// Accuracy on the training images, where the file has it.
+    /// Accuracy on the training images, if the file has it.
     pub train_accuracy: Option<f64>,
-    /// Accuracy on the 10,000 validation images, where the file has it.
+    /// Accuracy on the 10,000 validation images, if the file has it.
     pub validation_accuracy: Option<f64>,
     /// Accuracy on the 10,000 test images.
     pub test_accuracy: f64,
@@ -83,7 +83,7 @@ pub struct Nas101Cell {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Nas101Accuracy {
-    /// Mean test accuracy: what regret is counted in.
+    /// Mean test accuracy: regret is measured in it.
     #[default]
     Test,
     /// Mean validation accuracy: what a search may look at. Only the official file has it.
@@ -131,7 +131,7 @@ pub fn nas101_dataset(cells: Vec<Nas101Cell>, accuracy: Nas101Accuracy, epochs: 
     Dataset { name: "nas101".to_owned(), spec: DagSpec::nas101(), samples, note }
 }
 
-/// Compares the stored hash with that of the graph.
+/// Compares the stored hash with the hash of the graph.
 fn check_hash(cell: &Nas101Cell, file: &str, row: usize) -> Result<(), Error> {
     let found = nas101_hash(&cell.dag).map_err(|reason| reason.at(file, row))?;
     if found == cell.hash {

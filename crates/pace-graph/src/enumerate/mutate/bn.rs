@@ -17,7 +17,7 @@ impl Mutate for UniformBn {
 }
 
 impl Mutate for OrderedBn {
-    /// Those of [`UniformBn`]: a step may leave the order of the variables in which this sampler draws.
+    /// The same as for [`UniformBn`]: a step may leave the order of variables that this sampler keeps.
     fn neighbours(&self, dag: &Dag) -> Vec<Dag> {
         network_neighbours(dag)
     }
@@ -44,7 +44,7 @@ fn network_neighbours(dag: &Dag) -> Vec<Dag> {
     distinct(&network(arcs).expect("arcs of a DAG"), edited.into_iter().flatten())
 }
 
-/// The network of these arcs between virtual ends; none if they close a cycle.
+/// The network of these arcs between virtual ends; `None` if they close a cycle.
 fn network(arcs: Vec<(usize, usize)>) -> Option<Dag> {
     let variables = (0..DagSpec::bn().n_ops() as Op - 2).map(|variable| variable + 2).collect();
     let inner = Dag::new(variables, arcs).ok()?;

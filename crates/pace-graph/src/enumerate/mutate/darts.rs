@@ -10,8 +10,8 @@ const N_CELL_OPS: Op = 7;
 const SUM: Op = 9;
 
 impl Mutate for Darts {
-    /// Any state may be read that does not itself depend on the reader: the numbering of intermediate states plays no part,
-    /// so isomorphic cells have the same neighbours. The two operations of a sum go on to read different states. Symmetric.
+    /// An operation may read any state that does not depend on it. The numbering of intermediate states plays no part, so
+    /// isomorphic cells have the same neighbours. The two operations of a sum keep reading different states. Symmetric.
     fn neighbours(&self, dag: &Dag) -> Vec<Dag> {
         assert!(self.spec().is_valid(dag), "{dag} is no DARTS cell");
         let dag = canonical(dag);
@@ -32,7 +32,7 @@ impl Mutate for Darts {
     }
 }
 
-/// The cell in which operation `node` reads `state`; none if that closes a cycle.
+/// The cell in which operation `node` reads `state`; `None` if that closes a cycle.
 fn read_from(dag: &Dag, node: usize, state: usize) -> Option<Dag> {
     let edges = dag.edges().map(|(from, to)| if to == node { (state, to) } else { (from, to) });
     Dag::new(dag.ops().collect(), edges).ok()

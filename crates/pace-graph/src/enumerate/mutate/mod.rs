@@ -23,8 +23,8 @@ mod nas101;
 
 /// Single steps within a search space.
 pub trait Mutate: Sync {
-    /// All graphs one edit away that belong to the space, each isomorphism class once and in canonical form, without that
-    /// of `dag` itself. Isomorphic graphs have the same neighbours in the same order.
+    /// All graphs of the space one edit away from `dag`, without `dag` itself: each isomorphism class once, in canonical
+    /// form. Isomorphic graphs have the same neighbours in the same order.
     ///
     /// # Panics
     /// If `dag` is not in the space.
@@ -42,7 +42,7 @@ pub trait Mutate: Sync {
     }
 }
 
-/// The canonical forms of `edited`, each once and in order of appearance, without that of `origin`.
+/// The canonical forms of `edited`, each once and in order of appearance, except the form of `origin`.
 fn distinct(origin: &Dag, edited: impl IntoIterator<Item = Dag>) -> Vec<Dag> {
     let mut seen = HashSet::from([GraphKey::of(origin)]);
     let keys = edited.into_iter().map(|dag| GraphKey::of(&dag));

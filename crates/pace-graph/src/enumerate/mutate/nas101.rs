@@ -1,4 +1,4 @@
-//! Steps between NAS-Bench-101 cells: an edge flipped, an operation changed, a node put in.
+//! Steps between NAS-Bench-101 cells: an edge flipped, an operation changed, a node added.
 
 use super::{Mutate, distinct, with_op};
 use crate::canon::canonical;
@@ -11,10 +11,10 @@ const INNER_OPS: std::ops::RangeInclusive<Op> = 1..=N_INNER_OPS as Op;
 
 impl Mutate for Nas101Space {
     /// As in the benchmark (Ying et al. 2019, section 4.2), a cell is what is left of a 7x7 matrix when nodes off every
-    /// path from input to output are dropped. So taking an edge away may take nodes along; and a node that joins two
-    /// others, until then loose at one end, may come in where there are fewer than 7.
+    /// path from input to output are dropped. So removing an edge may also remove nodes. And if there are fewer than 7, a
+    /// node between two others may be added: in the matrix it was there, without one of its two edges.
     ///
-    /// Symmetric but for the steps that lose more than one such node: no single edge brings those back.
+    /// Symmetric, except for steps that remove several nodes: no single edge brings them back.
     fn neighbours(&self, dag: &Dag) -> Vec<Dag> {
         assert!(self.index_of(dag).is_some(), "{dag} is no NAS-Bench-101 cell");
         let dag = canonical(dag);
@@ -44,7 +44,7 @@ impl Mutate for Nas101Space {
     }
 }
 
-/// The nodes on a path from input to output, and what joins them; none if there is no such path.
+/// The nodes on a path from input to output, with their edges; `None` if there is no such path.
 fn pruned(dag: &Dag) -> Option<Dag> {
     let n = dag.n_nodes();
     let (mut from_input, mut to_output) = (vec![false; n], vec![false; n]);

@@ -20,7 +20,8 @@
 //! let config = VaeConfig::paper();
 //! let table = DagTable::new(&dags, &config.encoder.layout(&spec));
 //! let device = device("")?.autodiff();
-//! let fitted = fit(config.init(&spec, 1, &device), &table, &FitConfig { epochs: 2, ..FitConfig::vae() }, &[device], None, |_| {})?;
+//! let (model, config) = (config.init(&spec, 1, &device), FitConfig { epochs: 2, ..FitConfig::vae() });
+//! let fitted = fit(model, &table, &config, &[device], None, |_| {})?;
 //! assert!(fitted.epochs[1].loss < fitted.epochs[0].loss);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -1,4 +1,4 @@
-//! The real files, where a data folder has them.
+//! The real files, if a data folder has them.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The NAS-Bench-101 space counted out, and samplers that keep their promises.
+//! The NAS-Bench-101 space enumerated, and samplers that keep their promises.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Counted once for all tests.
+/// Enumerated once for all tests.
 static SPACE: LazyLock<Nas101Space> = LazyLock::new(Nas101Space::enumerate);
 
 fn rng(seed: u64) -> ChaCha8Rng {

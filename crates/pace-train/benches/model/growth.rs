@@ -29,11 +29,11 @@ pub struct Grown {
     pairs: f64,
     /// Of the fastest step.
     seconds: f64,
-    /// Of all threads, the mean of all steps; nothing where the system does not say.
+    /// Of all threads, the mean of all steps; `None` if the system does not say.
     cpu_seconds: Option<f64>,
-    /// What one tree adds to the memory of the process; nothing where the system does not say.
+    /// What one tree adds to the memory of the process; `None` if the system does not say.
     tree_bytes: Option<u64>,
-    /// Of the process from that tree on, in bytes; nothing where the system does not say.
+    /// Of the process from that tree on, in bytes; `None` if the system does not say.
     peak_bytes: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ pub fn encode(settings: &Settings) -> Grown {
     })
 }
 
-/// Forward, backward and Adam, from a table at hand.
+/// Forward, backward and Adam, from a table.
 pub fn train(settings: &Settings) -> Grown {
     let device = Device::flex().autodiff();
     let model = model(N_POSITIONS, &device);
@@ -102,7 +102,7 @@ fn measure(settings: &Settings, layout: AstLayout, mut step: impl FnMut(&Forest,
     }
 }
 
-/// Memory of this process by its name in /proc, e.g. `VmHWM:`, the most it ever held; nothing where the system is not Linux.
+/// Memory of this process by its name in /proc, e.g. `VmHWM:`, the most it ever held; `None` if the system is not Linux.
 fn memory(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -110,7 +110,7 @@ fn memory(name: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Makes the most memory ever held that of now, and says how much that is; nothing where the system does not let us.
+/// Resets the peak of the memory held to what is held now, and returns that; `None` if the system does not allow it.
 fn forget_peak() -> Option<u64> {
     std::fs::write("/proc/self/clear_refs", "5").ok()?;
     memory("VmRSS:")

@@ -8,7 +8,7 @@ const LR: f64 = 1e-4;
 
 /// A model in training.
 pub struct Trainer<M> {
-    /// Away only while the optimiser holds it, which writes into its memory if nobody else does.
+    /// `None` only while the optimiser holds it: it writes into the memory of the parameters if it is the only holder.
     model: Option<M>,
     optimiser: ModuleOptimizer,
 }

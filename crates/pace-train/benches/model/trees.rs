@@ -61,7 +61,7 @@ impl Forest {
     }
 }
 
-/// 6 blocks of width 256 that tell so many places in the tree apart, and the heads of the tokens.
+/// 6 blocks of width 256 that distinguish so many positions in the tree, and the heads of the tokens.
 pub fn model(n_positions: usize, device: &Device) -> Supervised<AstPace> {
     let config = AstPaceConfig { n_positions, ..AstPaceConfig::code2() };
     let encoder = config.init(usize::from(N_TYPES), N_ATTRIBUTES, 1, device);

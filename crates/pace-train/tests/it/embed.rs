@@ -27,7 +27,7 @@ fn shards_make_the_whole() {
     }
 }
 
-/// Graphs that are laid out on the way have the same vectors, in the same order, in more shards than a window has.
+/// Graphs without a table have the same vectors, in the same order, also in more shards than a window has.
 #[test]
 fn graphs_on_the_way_make_the_same_matrix() {
     let device = device();

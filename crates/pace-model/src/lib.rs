@@ -43,16 +43,12 @@ mod init;
 mod interner;
 pub mod kernel;
 pub mod layers;
-mod layout;
 pub mod objective;
-mod pass;
-mod row;
 pub mod store;
-mod table;
 
-pub use batch::{DagBatch, Distinct, GraphBatch};
+pub use batch::{
+    Attention, DagBatch, DagTable, Distances, Eigenvectors, GraphBatch, Label, Layout, Neighbours, Order, Padding, Pass,
+    Spectrum, Stream, Structure,
+};
 pub use error::Error;
 pub use init::Init;
-pub use layout::{Attention, Label, Layout, Neighbours, Order, Padding};
-pub use pass::{Pass, Stream};
-pub use table::DagTable;

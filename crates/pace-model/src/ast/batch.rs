@@ -6,7 +6,7 @@ use super::table::Node;
 use super::{AstLayout, Packing};
 use crate::batch::{GraphBatch, floats, ints};
 use crate::kernel::PairLists;
-use crate::pass::Pass;
+use crate::batch::Pass;
 
 /// A batch of B trees in R rows, one per node or padded position.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::DagBatch;
 use crate::layers::NodeEmbedding;
-use crate::layout::Layout;
+use crate::batch::Layout;
 
 pub use heads::Heads;
 pub use options::{Choice, DecodeOptions, Mode};

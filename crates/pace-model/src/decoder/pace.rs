@@ -13,8 +13,8 @@ use crate::encoder::Task;
 use crate::init::Init;
 use crate::kernel::{self, Masks};
 use crate::layers::{BlocksConfig, DecoderBlock, NodeEmbedding, NodeEmbeddingConfig};
-use crate::layout::{Attention, Layout};
-use crate::pass::Stream;
+use crate::batch::{Attention, Layout};
+use crate::batch::Stream;
 
 /// Configuration of [`PaceDecoder`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,7 +142,7 @@ impl PaceDecoder {
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
         let tokens = batch.tokens();
         let embedding = self.embedding(shared);
-        let x = embedding.forward(tokens.clone(), batch.features(), dropout(Stream::DecoderEmbedding));
+        let x = embedding.forward(tokens.clone(), batch.dag2seq_features(), dropout(Stream::DecoderEmbedding));
         let mut memory = self.memory(z);
         if self.config.memory_by_op {
             let slots = (0..b as i32).flat_map(|graph| std::iter::repeat_n(graph * n as i32, n)).collect();

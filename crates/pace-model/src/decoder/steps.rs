@@ -13,7 +13,7 @@ use super::draft::Draft;
 use crate::batch::{floats, ints};
 use crate::kernel::{self, BlockConfig, DecoderParams, Dropout, NormParams, NormPlacement};
 use crate::layers::{DecoderBlock, NodeEmbedding};
-use crate::layout::{Attention, Label, Neighbours, Order};
+use crate::batch::{Attention, Label, Neighbours, Order};
 
 /// A batch of B graphs being decoded in step.
 pub(super) struct Steps<'a> {
@@ -124,7 +124,7 @@ impl<'a> Steps<'a> {
         Tensor::cat(logits, 1)
     }
 
-    /// `[onehot(label) ; sum over predecessors of onehot(label)]` at the next position, [B, 2P]; see `DagBatch::features`.
+    /// `[onehot(label) ; sum over predecessors of onehot(label)]` at the next position, [B, 2P]; see `DagBatch::dag2seq_features`.
     fn features(&self, drafts: &[Draft]) -> Tensor<2> {
         let (layout, t) = (self.decoder.layout(), self.t);
         let p = layout.n_labels;

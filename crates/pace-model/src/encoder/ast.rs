@@ -9,7 +9,7 @@ use crate::ast::{AstAttention, AstBatch, AstLayout, Packing};
 use crate::init::Init;
 use crate::kernel::Dropout;
 use crate::layers::{AstEmbedding, BlocksConfig, EncoderStack, Keys, NormPlacement};
-use crate::pass::Stream;
+use crate::batch::Stream;
 
 /// Configuration of [`AstPace`].
 ///

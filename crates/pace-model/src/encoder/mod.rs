@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::{DagBatch, GraphBatch, ints};
 use crate::layers::NodeEmbedding;
-use crate::layout::Layout;
+use crate::batch::Layout;
 
 pub use ast::{AstPace, AstPaceConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};

@@ -15,8 +15,8 @@ use crate::layers::{
     BlocksConfig, EncoderStack, Join, Keys, NodeEmbedding, NodeEmbeddingConfig, NormPlacement, OpEmbedding,
     PositionConfig, Readout,
 };
-use crate::layout::{Attention, Label, Layout, Neighbours, Order, Padding};
-use crate::pass::{Pass, Stream};
+use crate::batch::{Attention, Label, Layout, Neighbours, Order, Padding, Structure};
+use crate::batch::{Pass, Stream};
 
 /// The special tokens that follow the operations in a dictionary with them: MASK, then PAD.
 pub const MASK_TOKENS: usize = 2;
@@ -165,6 +165,7 @@ impl PaceConfig {
             attention: self.attention,
             padding: if full { Padding::Full } else { Padding::Longest },
             pad,
+            structure: Structure::NONE,
             spec,
         }
     }
@@ -254,7 +255,7 @@ impl Pace {
     /// What the blocks get: embedded nodes, whom they may look at, and dropout.
     fn inputs(&self, batch: &DagBatch) -> (Tensor<2>, Keys<'static>, Dropout) {
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
-        let x = self.embedding.forward(batch.tokens(), batch.features(), dropout(Stream::EncoderEmbedding));
+        let x = self.embedding.forward(batch.tokens(), batch.dag2seq_features(), dropout(Stream::EncoderEmbedding));
         (x, Keys::Bias(batch.bias()), dropout(Stream::EncoderBlocks))
     }
 }

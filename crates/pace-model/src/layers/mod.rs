@@ -3,6 +3,8 @@
 mod ast_embedding;
 mod block;
 mod embedding;
+mod gru;
+mod message;
 mod norm;
 mod position;
 mod readout;
@@ -11,6 +13,10 @@ mod stack;
 pub use ast_embedding::AstEmbedding;
 pub use block::{BlocksConfig, DecoderBlock, EncoderBlock, NormPlacement};
 pub use embedding::{Join, NodeEmbedding, NodeEmbeddingConfig, OpEmbedding};
+pub use gru::{GruCell, GruConfig};
+pub use message::{
+    Aggregation, EdgeList, Flow, Level, Levels, MessagePassing, MessagePassingConfig, Segments,
+};
 pub use norm::Norm;
 pub use position::{Position, PositionConfig};
 pub use readout::Readout;

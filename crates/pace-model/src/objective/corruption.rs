@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::DagBatch;
 use crate::encoder::MASK_TOKENS;
-use crate::layout::Layout;
+use crate::batch::Layout;
 
 /// What becomes of the selected nodes that are not masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

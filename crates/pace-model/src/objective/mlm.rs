@@ -15,7 +15,7 @@ use super::{Loss, Objective};
 use crate::batch::{DagBatch, ints};
 use crate::encoder::{DagEncoder, EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Task};
 use crate::init::Init;
-use crate::pass::Stream;
+use crate::batch::Stream;
 
 /// What MLM does on top of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::{DagBatch, floats, ints};
 use crate::init::Init;
 use crate::layers::{BlocksConfig, EncoderStack, Keys, NormPlacement};
-use crate::pass::Stream;
+use crate::batch::Stream;
 
 /// Configuration of a [`PairEncoder`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use crate::batch::DagBatch;
 use crate::decoder::{DagDecoder, DecodeOptions, DecoderConfig, DecoderSettings, PaceDecoderConfig};
 use crate::encoder::{DagEncoder, EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Task, by_blocks};
 use crate::init::Init;
-use crate::pass::Stream;
+use crate::batch::Stream;
 
 /// The configuration of a variational autoencoder of any encoder and decoder.
 pub type AnyVaeConfig = VaeConfig<EncoderConfig, DecoderConfig>;

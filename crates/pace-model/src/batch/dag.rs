@@ -2,14 +2,16 @@
 
 use std::sync::{Arc, OnceLock};
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor};
 use pace_graph::Op;
 
-use crate::interner::Interner;
-use crate::kernel::Pasts;
-use crate::layout::{Attention, Layout, Padding};
-use crate::pass::Pass;
-use crate::row::Row;
+use super::distinct::Distinct;
+use super::found::Spectrum;
+use super::layout::{Attention, Layout, Padding};
+use super::pass::Pass;
+use super::row::Row;
+use super::{GraphBatch, floats, ints};
+use crate::layers::{EdgeList, Levels};
 
 /// The cost of a pair in [`Attention::Penalised`], from the published code.
 const PENALTY: f32 = -1e9;
@@ -25,32 +27,29 @@ pub struct DagBatch {
     pub targets: Option<Tensor<1>>,
     /// Evaluation or training.
     pub pass: Pass,
-    rows: Arc<[Arc<Row>]>,
-    n: usize,
-    layout: Arc<Layout>,
-    device: Device,
-    tensors: Arc<Tensors>,
-    distinct: OnceLock<Option<Distinct>>,
+    pub(super) rows: Arc<[Arc<Row>]>,
+    pub(super) n: usize,
+    pub(super) layout: Arc<Layout>,
+    pub(super) device: Device,
+    pub(super) tensors: Arc<Tensors>,
+    pub(super) distinct: OnceLock<Option<Distinct>>,
 }
 
 /// What does not depend on the tokens.
 #[derive(Debug, Default)]
-struct Tensors {
-    features: OnceLock<Tensor<2>>,
+pub(super) struct Tensors {
+    dag2seq: OnceLock<Tensor<2>>,
     bias: OnceLock<Tensor<3>>,
     edges: OnceLock<Tensor<3>>,
     valid: OnceLock<Tensor<2>>,
-}
-
-/// The nodes of a batch without repetition: U distinct inputs of the encoder, and who has which.
-#[derive(Clone, Debug)]
-pub struct Distinct {
-    /// Tokens of the distinct inputs, `[U]`.
-    pub tokens: Tensor<1, Int>,
-    /// Their features, [U, 2P].
-    pub features: Tensor<2>,
-    /// Which nodes will have equal vectors.
-    pub pasts: Pasts,
+    pub(super) degrees: OnceLock<[Tensor<1, Int>; 2]>,
+    pub(super) distances: OnceLock<Tensor<3, Int>>,
+    pub(super) spectrum: OnceLock<Spectrum>,
+    pub(super) forward: OnceLock<EdgeList>,
+    pub(super) backward: OnceLock<EdgeList>,
+    pub(super) both: OnceLock<EdgeList>,
+    pub(super) levels: OnceLock<Levels>,
+    pub(super) levels_reversed: OnceLock<Levels>,
 }
 
 impl DagBatch {
@@ -93,11 +92,13 @@ impl DagBatch {
         self.device.clone()
     }
 
+    /// Checks that the batch is laid out as `layout` says. It may carry more structure, e.g. for a decoder.
+    ///
     /// # Panics
-    /// If the batch is laid out in another way than `layout`: its vectors would mean nothing.
+    /// If it is laid out in another way: its vectors would mean nothing.
     pub(crate) fn check(&self, layout: &Layout) {
         assert!(
-            *self.layout == *layout,
+            self.layout.serves(layout),
             "the batch is laid out for another encoder: {:?} instead of {layout:?}; make its table with this encoder's layout",
             self.layout
         );
@@ -126,9 +127,9 @@ impl DagBatch {
 
     /// What equations (1) and (2) of the paper aggregate: `[onehot(label_j) ; sum over neighbours i of onehot(label_i)]`,
     /// [B*N, 2P].
-    pub fn features(&self) -> Tensor<2> {
-        let make = || self.features_of((0..self.host_tokens.len()).collect());
-        self.tensors.features.get_or_init(make).clone()
+    pub fn dag2seq_features(&self) -> Tensor<2> {
+        let make = || self.dag2seq_features_of((0..self.host_tokens.len()).collect());
+        self.tensors.dag2seq.get_or_init(make).clone()
     }
 
     /// Added to attention scores: 0 where allowed, else -inf or a penalty, [B, N, N], query before key.
@@ -157,77 +158,14 @@ impl DagBatch {
         self.tensors.valid.get_or_init(make).clone()
     }
 
-    /// The nodes without repetition; none where a node looks ahead or at everybody for a price.
-    pub fn distinct(&self) -> Option<&Distinct> {
-        // Not by `get_or_init`: while threads of a pool share this work, one may be handed a task that asks the same batch,
-        // and would wait for itself.
-        if self.distinct.get().is_none() {
-            // An error means that another thread was faster, with the same.
-            let _ = self.distinct.set(self.find_distinct());
-        }
-        self.distinct.get().and_then(Option::as_ref)
-    }
-
-    fn find_distinct(&self) -> Option<Distinct> {
-        let Attention::Masked(_) = self.layout.attention else { return None };
-        let beginnings: Vec<usize> = (0..self.rows.len()).map(|graph| self.begins_like_the_last(graph)).collect();
-        let mut found = Interner::new(self.host_tokens.len());
-        let (mut first, mut input) = (Vec::new(), Vec::new());
-        let mut inputs: Vec<u32> = Vec::with_capacity(self.host_tokens.len());
-        for (place, &token) in self.host_tokens.iter().enumerate() {
-            if place % self.n < beginnings[place / self.n] {
-                inputs.push(inputs[place - self.n]);
-                continue;
-            }
-            input.clear();
-            input.push(u32::from(token));
-            match self.node(place) {
-                Some((row, position)) => {
-                    let labels = row.labels();
-                    input.push(labels[position]);
-                    input.extend(row.neighbours(position).iter().map(|&other| labels[other as usize]));
-                    input[2..].sort_unstable();
-                }
-                None => input.push(self.layout.n_labels as u32 - 1),
-            }
-            let (count, number) = (found.len() as u32, found.intern(&input));
-            if number == count {
-                first.push(place);
-            }
-            inputs.push(number);
-        }
-        let looks_at = |place: usize, keys: &mut Vec<u32>| match self.node(place) {
-            Some((row, position)) => {
-                let mask = row.mask.as_ref().expect("computed where attention is masked");
-                keys.extend(mask.keys(position).map(|key| key as u32));
-            }
-            None => keys.push((place % self.n) as u32),
-        };
-        let tokens: Vec<i32> = first.iter().map(|&place| i32::from(self.host_tokens[place])).collect();
-        let count = tokens.len();
-        Some(Distinct {
-            pasts: Pasts::with_beginnings(&inputs, self.n, &beginnings, looks_at)?,
-            tokens: ints(tokens, [count], &self.device),
-            features: self.features_of(first),
-        })
-    }
-
-    /// How many nodes at the beginning of a graph have the past of the same nodes of the graph before it.
-    fn begins_like_the_last(&self, graph: usize) -> usize {
-        let Some(last) = graph.checked_sub(1) else { return 0 };
-        let alike = self.rows[graph].begins_like(&self.rows[last], &self.layout);
-        let tokens = |graph: usize| &self.host_tokens[graph * self.n..][..alike];
-        tokens(graph).iter().zip(tokens(last)).take_while(|(own, other)| own == other).count()
-    }
-
     /// The graph and position of a place among all B*N; none for padding.
-    fn node(&self, place: usize) -> Option<(&Row, usize)> {
+    pub(super) fn node(&self, place: usize) -> Option<(&Row, usize)> {
         let (row, position) = (&self.rows[place / self.n], place % self.n);
         (position < row.len()).then_some((row, position))
     }
 
     /// The features of some places, [places, 2P].
-    fn features_of(&self, places: Vec<usize>) -> Tensor<2> {
+    pub(super) fn dag2seq_features_of(&self, places: Vec<usize>) -> Tensor<2> {
         let p = self.layout.n_labels;
         let mut features = vec![0.0; places.len() * 2 * p];
         for (&place, features) in places.iter().zip(features.chunks_exact_mut(2 * p)) {
@@ -265,20 +203,6 @@ impl DagBatch {
     }
 }
 
-/// What the batches of all encoders have: graphs with something to predict.
-pub trait GraphBatch {
-    /// How many graphs, B.
-    fn n_graphs(&self) -> usize;
-
-    /// A number to be predicted for every graph, `[B]`.
-    fn targets(&self) -> Option<&Tensor<1>>;
-
-    /// Tokens to be predicted for every graph, [B, positions].
-    fn token_targets(&self) -> Option<&Tensor<2, Int>> {
-        None
-    }
-}
-
 impl GraphBatch for DagBatch {
     fn n_graphs(&self) -> usize {
         self.lengths.len()
@@ -287,13 +211,4 @@ impl GraphBatch for DagBatch {
     fn targets(&self) -> Option<&Tensor<1>> {
         self.targets.as_ref()
     }
-}
-
-/// Index tensors have one integer type on every device; the devices' defaults differ.
-pub(crate) fn ints<const D: usize>(values: Vec<i32>, shape: [usize; D], device: &Device) -> Tensor<D, Int> {
-    Tensor::from_data(TensorData::new(values, shape), (device, DType::I32))
-}
-
-pub(crate) fn floats<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Tensor<D> {
-    Tensor::from_data(TensorData::new(values, shape), device)
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use pace_graph::structure::{Direction, Mask, mask};
 use pace_graph::{Dag, Op, canonical_order};
 
-use crate::layout::{Attention, Label, Layout, Neighbours, Order};
+use super::found::Found;
+use super::layout::{Attention, Label, Layout, Neighbours, Order};
 
 /// One graph. Datasets have many, so everything but the mask, which is inside up to 16 nodes, is one piece of memory.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Row {
     pub(crate) beginning: u64,
     /// Who may attend to whom; none where everybody may.
     pub(crate) mask: Option<Mask>,
+    /// Structure on request.
+    pub(super) found: Option<Box<Found>>,
 }
 
 impl Row {
@@ -67,8 +70,9 @@ impl Row {
             Attention::Masked(rule) | Attention::Penalised(rule) => Some(mask(&ordered, rule)),
             Attention::Open => None,
         };
+        let found = Found::new(&ordered, &layout.structure);
         let (numbers, neighbours) = (numbers.into_boxed_slice(), layout.neighbours);
-        let mut row = Row { n_nodes, numbers, neighbours, beginning: 0, mask };
+        let mut row = Row { n_nodes, numbers, neighbours, beginning: 0, mask, found };
         row.beginning = row.first_nodes(layout);
         row
     }

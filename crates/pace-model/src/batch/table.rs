@@ -6,13 +6,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use burn::tensor::Device;
 use pace_graph::Dag;
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator, ParallelSliceMut};
 
-use crate::batch::DagBatch;
-use crate::layout::Layout;
-use crate::row::Row;
-use burn::tensor::Device;
+use super::dag::DagBatch;
+use super::layout::Layout;
+use super::row::Row;
 
 /// The sequences of a dataset, in host memory, under one [`Layout`].
 #[derive(Clone, Debug)]

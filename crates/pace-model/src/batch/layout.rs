@@ -4,6 +4,8 @@ use pace_graph::structure::MaskRule;
 use pace_graph::{DagSpec, Op};
 use serde::{Deserialize, Serialize};
 
+use super::structure::Structure;
+
 /// In which order the nodes of a graph stand in its sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -87,6 +89,8 @@ pub struct Layout {
     pub padding: Padding,
     /// The token that stands at padded positions.
     pub pad: Op,
+    /// Structure beyond order, labels, neighbours and mask.
+    pub structure: Structure,
 }
 
 impl Layout {
@@ -100,8 +104,22 @@ impl Layout {
             attention: Attention::default(),
             padding: Padding::Full,
             pad: spec.output.unwrap_or(0),
+            structure: Structure::NONE,
             spec: spec.clone(),
         }
+    }
+
+    /// For encoders that want no mask: canonical, everybody sees every node, as long as the longest graph of the batch.
+    pub fn plain(spec: &DagSpec) -> Layout {
+        Layout { attention: Attention::Open, padding: Padding::Longest, ..Layout::new(spec) }
+    }
+
+    /// Whether batches of this layout serve an encoder that wants `wanted`: equal but for structure beyond what is wanted.
+    pub(super) fn serves(&self, wanted: &Layout) -> bool {
+        let same = |layout: &Layout| {
+            (layout.order, layout.label, layout.n_labels, layout.neighbours, layout.attention, layout.padding, layout.pad)
+        };
+        same(self) == same(wanted) && self.structure.includes(&wanted.structure) && self.spec == wanted.spec
     }
 
     /// Whether a start symbol is put in front of every graph.

@@ -67,5 +67,5 @@ pub use rooted::{Hops, Label, RootedLabels};
 pub use spec::DagSpec;
 pub use split::{Split, python_shuffle, split_in_order, split_reference};
 pub use split_mix::{GOLDEN, split_mix};
-pub use validity::Validity;
+pub use validity::{Draft, EdgeProgress, EdgeRule, Growth, NextNode, Pick, Validity};
 pub use vectors::Vectors;

@@ -39,7 +39,7 @@ pub mod decoder;
 pub mod device;
 pub mod encoder;
 mod error;
-mod init;
+mod generate;
 mod interner;
 pub mod kernel;
 pub mod layers;
@@ -48,7 +48,6 @@ pub mod store;
 
 pub use batch::{
     Attention, DagBatch, DagTable, Distances, Eigenvectors, GraphBatch, Label, Layout, Neighbours, Order, Padding, Pass,
-    Spectrum, Stream, Structure,
+    Spectrum, Structure,
 };
 pub use error::Error;
-pub use init::Init;

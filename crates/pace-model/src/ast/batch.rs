@@ -4,9 +4,8 @@ use burn::tensor::{Device, Int, Tensor};
 
 use super::table::Node;
 use super::{AstLayout, Packing};
-use crate::batch::{GraphBatch, floats, ints};
+use crate::batch::{GraphBatch, Pass, floats, ints};
 use crate::kernel::PairLists;
-use crate::batch::Pass;
 
 /// A batch of B trees in R rows, one per node or padded position.
 #[derive(Clone, Debug)]

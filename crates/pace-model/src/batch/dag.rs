@@ -66,7 +66,7 @@ impl DagBatch {
         };
         let mut host_tokens = vec![layout.pad; rows.len() * n];
         for (row, tokens) in rows.iter().zip(host_tokens.chunks_exact_mut(n.max(1))) {
-            tokens.iter_mut().zip(row.ops()).for_each(|(token, op)| *token = op);
+            tokens[..row.len()].copy_from_slice(row.ops());
         }
         DagBatch {
             lengths: rows.iter().map(|row| row.len()).collect(),
@@ -175,8 +175,8 @@ impl DagBatch {
                 own[p - 1] = 1.0;
                 continue;
             };
-            own[row.labels()[position] as usize] = 1.0;
-            row.neighbours(position).iter().for_each(|&other| sum[row.labels()[other as usize] as usize] += 1.0);
+            own[row.label(position) as usize] = 1.0;
+            row.neighbours(position).iter().for_each(|&other| sum[row.label(other as usize) as usize] += 1.0);
         }
         floats(features, [places.len(), 2 * p], &self.device)
     }

@@ -23,12 +23,13 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Computes what `request` names for a graph in the order of its sequence; `None` if it names nothing.
-    pub(super) fn new(dag: &Dag, request: &Structure) -> Option<Box<Found>> {
+    /// Computes what `request` names for the graph of a sequence; `None` if it names nothing.
+    pub(super) fn new(dag: impl FnOnce() -> Dag, request: &Structure) -> Option<Box<Found>> {
         // Edges are in the row itself.
         if (Structure { edge_lists: false, ..*request }) == Structure::NONE {
             return None;
         }
+        let dag = &dag();
         let mut found = Found::default();
         if let Some(cap) = request.degrees {
             let capped = |degree: usize| u32::try_from(degree).unwrap_or(cap).min(cap);

@@ -1,23 +1,22 @@
 //! [`Row`]: one graph laid out as a sequence, in host memory.
 
-use std::borrow::Cow;
-
-use pace_graph::structure::{Direction, Mask, mask};
-use pace_graph::{Dag, Op, canonical_order};
+use pace_graph::structure::{Direction, Mask};
+use pace_graph::{Csr, Dag, Op, Sequence, canonical_order, seq2dag};
 
 use super::found::Found;
 use super::layout::{Attention, Label, Layout, Neighbours, Order};
 
-/// One graph. Datasets have many, so everything but the mask, which is inside up to 16 nodes, is one piece of memory.
+/// The [`Sequence`] of one graph (dag2seq), and what the layout reads off it.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    n_nodes: usize,
-    /// Of n positions: operations [n], labels [n], clipped, ends [n] of the lists of neighbours, and these lists.
-    numbers: Box<[u32]>,
-    neighbours: Neighbours,
+    sequence: Sequence,
+    /// Label by position, clipped; `None` if it is the position itself.
+    labels: Option<Box<[u32]>>,
+    /// Successors by position, if these are the neighbours.
+    successors: Option<Csr<u32>>,
     /// Operations and predecessors of the first nodes, see [`Row::begins_like`].
     pub(crate) beginning: u64,
-    /// Who may attend to whom; none where everybody may.
+    /// Who may attend to whom; `None` if everybody may.
     pub(crate) mask: Option<Mask>,
     /// Structure on request.
     pub(super) found: Option<Box<Found>>,
@@ -39,81 +38,70 @@ impl Row {
             layout.spec.name,
             layout.spec.max_nodes
         );
-        let canonical =
-            (layout.order == Order::Canonical || layout.label == Label::Canonical).then(|| canonical_order(dag));
-        let in_order = |order: &[usize]| order.iter().enumerate().all(|(position, &node)| position == node);
-        let ordered = match (&canonical, layout.order) {
-            (Some(order), Order::Canonical) if !in_order(order) => Cow::Owned(dag.relabel(order)),
-            _ => Cow::Borrowed(dag),
+        let wants_canonical = layout.order == Order::Canonical || layout.label == Label::Canonical;
+        let canonical = wants_canonical.then(|| canonical_order(dag));
+        let sequence = match (&canonical, layout.order) {
+            (Some(order), Order::Canonical) => Sequence::in_order(dag, order),
+            _ => Sequence::as_stored(dag),
         };
-        assert!(ordered.is_topologically_numbered(), "a stored order must be topological: {dag}");
-        let mut numbers = Vec::with_capacity(3 * n_nodes + dag.n_edges());
-        numbers.extend(ordered.ops().map(u32::from));
-        match layout.label {
-            Label::Position => numbers.extend(0..n_nodes as u32),
-            Label::Op => numbers.extend_from_within(..n_nodes),
-            Label::Canonical => {
-                numbers.extend(canonical_index(canonical.as_deref().expect("computed above"), layout.order))
-            }
-        }
         let last = layout.n_labels as u32 - 1;
-        numbers[n_nodes..].iter_mut().for_each(|label| *label = (*label).min(last));
-        numbers.resize(3 * n_nodes, 0);
-        for node in 0..n_nodes {
-            match layout.neighbours {
-                Neighbours::Predecessors => numbers.extend(ordered.predecessors(node).map(|other| other as u32)),
-                Neighbours::Successors => numbers.extend(ordered.successors(node).map(|other| other as u32)),
+        let clipped = |labels: &mut dyn Iterator<Item = u32>| Some(labels.map(|label| label.min(last)).collect());
+        let labels = match (layout.label, layout.order, &canonical) {
+            (Label::Op, ..) => clipped(&mut sequence.ops().iter().map(|&op| u32::from(op))),
+            (Label::Canonical, Order::Stored, Some(order)) => {
+                let mut index = vec![0; n_nodes];
+                order.iter().enumerate().for_each(|(position, &node)| index[node] = position as u32);
+                clipped(&mut index.into_iter())
             }
-            numbers[2 * n_nodes + node] = (numbers.len() - 3 * n_nodes) as u32;
-        }
+            _ if n_nodes > layout.n_labels => clipped(&mut (0..n_nodes as u32)),
+            _ => None,
+        };
         let mask = match layout.attention {
-            Attention::Masked(rule) | Attention::Penalised(rule) => Some(mask(&ordered, rule)),
+            Attention::Masked(rule) | Attention::Penalised(rule) => Some(sequence.mask(rule)),
             Attention::Open => None,
         };
-        let found = Found::new(&ordered, &layout.structure);
-        let (numbers, neighbours) = (numbers.into_boxed_slice(), layout.neighbours);
-        let mut row = Row { n_nodes, numbers, neighbours, beginning: 0, mask, found };
+        let mut row = Row {
+            labels,
+            successors: (layout.neighbours == Neighbours::Successors).then(|| sequence.successors()),
+            beginning: 0,
+            mask,
+            found: Found::new(|| seq2dag(&sequence), &layout.structure),
+            sequence,
+        };
         row.beginning = row.first_nodes(layout);
         row
     }
 
     /// How many nodes.
     pub(crate) fn len(&self) -> usize {
-        self.n_nodes
+        self.sequence.len()
     }
 
     /// Operation by position.
-    pub(crate) fn ops(&self) -> impl Iterator<Item = Op> {
-        self.numbers[..self.n_nodes].iter().map(|&op| op as Op)
+    pub(crate) fn ops(&self) -> &[Op] {
+        self.sequence.ops()
     }
 
-    /// Label by position.
-    pub(crate) fn labels(&self) -> &[u32] {
-        &self.numbers[self.n_nodes..2 * self.n_nodes]
+    /// The label of a position.
+    pub(crate) fn label(&self, position: usize) -> u32 {
+        self.labels.as_ref().map_or(position as u32, |labels| labels[position])
     }
 
     /// Positions of the neighbours that the positional encoding sums.
     pub(crate) fn neighbours(&self, position: usize) -> &[u32] {
-        let (ends, lists) = self.numbers[2 * self.n_nodes..].split_at(self.n_nodes);
-        let start = position.checked_sub(1).map_or(0, |last| ends[last] as usize);
-        &lists[start..ends[position] as usize]
+        self.successors.as_ref().unwrap_or(self.sequence.predecessors()).row(position)
     }
 
     /// All edges as positions `(from, to)`.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize)> {
-        (0..self.n_nodes).flat_map(move |position| {
-            self.neighbours(position).iter().map(move |&other| match self.neighbours {
-                Neighbours::Predecessors => (other as usize, position),
-                Neighbours::Successors => (position, other as usize),
-            })
-        })
+        self.sequence.edges()
     }
 
-    /// From the highest bits down, for each position its operation and a bit for each neighbour before it, as many positions
-    /// as there is room for: close for graphs that begin alike.
+    /// A number that is close for graphs that begin alike. From the highest bits down it holds, for as many positions as fit,
+    /// the operation and a bit for each neighbour before it.
     fn first_nodes(&self, layout: &Layout) -> u64 {
         let (mut key, mut free) = (0, u64::BITS);
-        for (position, op) in self.ops().enumerate() {
+        for (position, &op) in self.ops().iter().enumerate() {
             let width = code_bits(layout, position);
             if width > free {
                 break;
@@ -126,8 +114,8 @@ impl Row {
         key
     }
 
-    /// How many positions at the beginning surely agree with another graph's in operation, label, neighbours and whom they look
-    /// at; at most as many as [`Row::beginning`] holds, and none where a node's label or keys depend on later nodes.
+    /// How many positions at the beginning agree with another graph's in operation, label, neighbours and keys: at most as many
+    /// as [`Row::beginning`] holds. 0 if labels or keys of a node depend on later nodes.
     pub(crate) fn begins_like(&self, other: &Row, layout: &Layout) -> usize {
         let looks_back = match layout.attention {
             Attention::Masked(rule) | Attention::Penalised(rule) => rule.direction == Direction::Ancestors,
@@ -153,14 +141,24 @@ fn code_bits(layout: &Layout, position: usize) -> u32 {
     layout.spec.n_ops().ilog2() + 1 + position as u32
 }
 
-/// The canonical index of the node at each position.
-fn canonical_index(canonical: &[usize], order: Order) -> Vec<u32> {
-    match order {
-        Order::Canonical => (0..canonical.len() as u32).collect(),
-        Order::Stored => {
-            let mut index = vec![0; canonical.len()];
-            canonical.iter().enumerate().for_each(|(position, &node)| index[node] = position as u32);
-            index
-        }
+#[cfg(test)]
+mod tests {
+    use pace_graph::DagSpec;
+    use pace_graph::structure::Paths;
+
+    use super::Row;
+    use crate::batch::{Layout, Structure};
+
+    #[test]
+    fn nothing_is_computed_that_is_not_requested() {
+        let spec = DagSpec::na();
+        let dag = spec.parse("input conv3x3 max_pool3x3 output : 0>1 1>2 0>2 2>3").unwrap();
+        let row = Row::new(&dag, &Layout::plain(&spec));
+        assert!(row.mask.is_none() && row.found.is_none() && row.labels.is_none() && row.successors.is_none());
+        assert!(Row::new(&dag, &Layout::new(&spec)).mask.is_some());
+        let with = |structure: Structure| Row::new(&dag, &Layout { structure, ..Layout::plain(&spec) });
+        assert!(with(Structure::NONE.edge_lists()).found.is_none(), "edges are in the sequence");
+        let found = format!("{:?}", with(Structure::NONE.distances(Paths::Directed, 3)).found.unwrap());
+        assert!(found.contains("degrees: []") && found.contains("levels: []") && found.contains("Some"), "{found}");
     }
 }

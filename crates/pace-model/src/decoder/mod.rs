@@ -1,13 +1,9 @@
 //! The decoder joint: latent vectors back to DAGs.
+//!
+//! A [`DagDecoder`] gives the likelihood of graphs and a [`Stepper`], over which generation is written once. Programs that choose
+//! by name hold a [`DecoderConfig`] and the [`Decoder`] it makes; both list the decoders below.
 
-mod choice;
-mod constraint;
-mod draft;
-mod generate;
-mod heads;
-mod options;
 mod pace;
-mod steps;
 
 use std::fmt::Debug;
 
@@ -16,13 +12,14 @@ use burn::tensor::{Device, Tensor};
 use pace_graph::Dag;
 use serde::{Deserialize, Serialize};
 
-use crate::batch::DagBatch;
+use crate::batch::{DagBatch, Layout, Structure};
+use crate::generate::generate;
 use crate::layers::NodeEmbedding;
-use crate::batch::Layout;
 
-pub use heads::Heads;
-pub use options::{Choice, DecodeOptions, Mode};
-pub use pace::{PaceDecoder, PaceDecoderConfig};
+pub use crate::generate::{
+    Choice, DecodeOptions, EdgePicker, Edges, EdgesInTurn, Mode, NewNode, Stepper, Turns,
+};
+pub use pace::{Heads, PaceDecoder, PaceDecoderConfig};
 
 /// A map from latent vectors to distributions over DAGs.
 pub trait DagDecoder: Module + ModuleDisplay {
@@ -31,19 +28,36 @@ pub trait DagDecoder: Module + ModuleDisplay {
     /// `shared` is the encoder's node embedding, for decoders made without one of their own.
     fn nll(&self, z: Tensor<2>, batch: &DagBatch, shared: Option<&NodeEmbedding>) -> Tensor<1>;
 
+    /// The layout of the graphs.
+    fn layout(&self) -> &Layout;
+
+    /// What grows a graph from each latent vector, [B, Z].
+    fn stepper<'a>(&'a self, z: Tensor<2>, shared: Option<&'a NodeEmbedding>) -> Box<dyn Stepper + 'a>;
+
     /// A graph for each latent vector, without start symbol, numbered in the order of decoding, which is topological.
     /// Shapes: [B, Z] -> B graphs.
     ///
     /// Nothing is differentiated: hand in plain tensors and `Module::valid` modules, or a graph of every step is recorded.
     /// Memory grows with B; callers cut large batches, with [`DecodeOptions::starting_at`] to keep the draws the same.
     /// [`Mode`] says which graphs can come out; outside of [`Mode::Constrained`], ask `DagSpec::is_valid`.
-    fn decode(&self, z: Tensor<2>, shared: Option<&NodeEmbedding>, options: &DecodeOptions) -> Vec<Dag>;
+    fn decode(&self, z: Tensor<2>, shared: Option<&NodeEmbedding>, options: &DecodeOptions) -> Vec<Dag> {
+        let [count, _] = z.dims();
+        if count == 0 {
+            return Vec::new();
+        }
+        generate(&mut *self.stepper(z, shared), &self.layout().spec, count, options)
+    }
 }
 
 /// The configuration of a decoder: choices only.
 pub trait DecoderSettings: Clone + Debug {
     /// What it makes.
     type Decoder: DagDecoder;
+
+    /// What the decoder wants to know about graphs, besides what the encoder does.
+    fn structure(&self) -> Structure {
+        Structure::NONE
+    }
 
     /// Initialises for latent vectors of width `d_latent` and graphs laid out by the encoder's `layout`.
     fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> Self::Decoder;
@@ -81,6 +95,12 @@ macro_rules! decoders {
         impl DecoderSettings for DecoderConfig {
             type Decoder = Decoder;
 
+            fn structure(&self) -> Structure {
+                match self {
+                    $(DecoderConfig::$variant(config) => config.structure(),)+
+                }
+            }
+
             fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> Decoder {
                 match self {
                     $(DecoderConfig::$variant(config) => {
@@ -97,9 +117,15 @@ macro_rules! decoders {
                 }
             }
 
-            fn decode(&self, z: Tensor<2>, shared: Option<&NodeEmbedding>, options: &DecodeOptions) -> Vec<Dag> {
+            fn layout(&self) -> &Layout {
                 match self {
-                    $(Decoder::$variant(decoder) => decoder.decode(z, shared, options),)+
+                    $(Decoder::$variant(decoder) => decoder.layout(),)+
+                }
+            }
+
+            fn stepper<'a>(&'a self, z: Tensor<2>, shared: Option<&'a NodeEmbedding>) -> Box<dyn Stepper + 'a> {
+                match self {
+                    $(Decoder::$variant(decoder) => decoder.stepper(z, shared),)+
                 }
             }
         }

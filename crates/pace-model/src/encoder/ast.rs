@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::GraphEncoder;
 use crate::ast::{AstAttention, AstBatch, AstLayout, Packing};
-use crate::init::Init;
-use crate::kernel::Dropout;
-use crate::layers::{AstEmbedding, BlocksConfig, EncoderStack, Keys, NormPlacement};
 use crate::batch::Stream;
+use crate::kernel::Dropout;
+use crate::layers::{AstEmbedding, BlocksConfig, EncoderStack, Init, Keys, NormPlacement};
 
 /// Configuration of [`AstPace`].
 ///

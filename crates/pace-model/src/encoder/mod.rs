@@ -14,9 +14,8 @@ use burn::tensor::{Device, Tensor};
 use pace_graph::DagSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{DagBatch, GraphBatch, ints};
+use crate::batch::{DagBatch, GraphBatch, Layout, ints};
 use crate::layers::NodeEmbedding;
-use crate::batch::Layout;
 
 pub use ast::{AstPace, AstPaceConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};

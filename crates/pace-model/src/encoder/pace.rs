@@ -8,15 +8,12 @@ use pace_graph::{DagSpec, Op};
 use serde::{Deserialize, Serialize};
 
 use super::{DagEncoder, EncoderSettings, Encoding, Purpose, Shortcuts};
-use crate::batch::DagBatch;
-use crate::init::Init;
+use crate::batch::{Attention, DagBatch, Label, Layout, Neighbours, Order, Padding, Pass, Stream, Structure};
 use crate::kernel::{self, Dropout, Pasts};
 use crate::layers::{
-    BlocksConfig, EncoderStack, Join, Keys, NodeEmbedding, NodeEmbeddingConfig, NormPlacement, OpEmbedding,
+    BlocksConfig, EncoderStack, Init, Join, Keys, NodeEmbedding, NodeEmbeddingConfig, NormPlacement, OpEmbedding,
     PositionConfig, Readout,
 };
-use crate::batch::{Attention, Label, Layout, Neighbours, Order, Padding, Structure};
-use crate::batch::{Pass, Stream};
 
 /// The special tokens that follow the operations in a dictionary with them: MASK, then PAD.
 pub const MASK_TOKENS: usize = 2;

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
 use crate::ast::{AstBatch, AstLayout};
-use crate::init::Init;
+use super::init::Init;
 use crate::kernel::Dropout;
 
 /// Type, attribute and depth of a node, and its place in the tree:

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::norm::{EPSILON, Norm};
-use crate::init::Init;
+use super::init::Init;
 use crate::kernel;
 use crate::kernel::{
     BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams, SelfAttentionParams,

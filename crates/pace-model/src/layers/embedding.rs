@@ -6,7 +6,7 @@ use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::position::{Position, PositionConfig};
-use crate::init::Init;
+use super::init::Init;
 use crate::kernel::{Dropout, EmbeddingParams, node_embedding};
 
 /// How an operation becomes a vector.

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::{sigmoid, tanh};
 use serde::{Deserialize, Serialize};
 
-use crate::init::Init;
+use super::init::Init;
 
 /// Configuration of a [`GruCell`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +79,47 @@ impl GruCell {
         match h {
             Some(h) => new.clone() + keep * (h - new),
             None => new.clone() - keep * new,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Tensor;
+
+    use super::{GruConfig, Init};
+    use crate::device::device;
+
+    #[test]
+    fn gates_follow_their_formulas() {
+        const X: usize = 2;
+        const D: usize = 3;
+        let device = device("").unwrap();
+        let mut init = Init::new(5, &device);
+        let cell = GruConfig { d_input: X, d_hidden: D }.init(&mut init);
+        let numbers = |tensor: Tensor<2>| tensor.into_data().iter::<f64>().collect::<Vec<f64>>();
+        let (x, h) = (init.normal([4, X]).val(), init.normal([4, D]).val());
+        let (w_x, w_h) = (numbers(cell.input.val()), numbers(cell.hidden.val()));
+        let (b_x, b_h) =
+            (numbers(cell.input_bias.val().unsqueeze()), numbers(cell.hidden_bias.val().unsqueeze()));
+        let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+        for state in [Some(h.clone()), None] {
+            let found = numbers(cell.forward(x.clone(), state.clone()));
+            let (x, h) = (numbers(x.clone()), numbers(state.unwrap_or_else(|| h.zeros_like())));
+            for (row, j) in (0..4).flat_map(|row| (0..D).map(move |j| (row, j))) {
+                let from_x = |gate: usize| {
+                    let column = gate * D + j;
+                    b_x[column] + (0..X).map(|i| x[row * X + i] * w_x[i * 3 * D + column]).sum::<f64>()
+                };
+                let from_h = |gate: usize| {
+                    let column = gate * D + j;
+                    b_h[column] + (0..D).map(|i| h[row * D + i] * w_h[i * 3 * D + column]).sum::<f64>()
+                };
+                let (r, z) = (sigmoid(from_x(0) + from_h(0)), sigmoid(from_x(1) + from_h(1)));
+                let n = (from_x(2) + r * from_h(2)).tanh();
+                let expected = (1.0 - z) * n + z * h[row * D + j];
+                assert!((found[row * D + j] - expected).abs() < 1e-5, "row {row}, unit {j}");
+            }
         }
     }
 }

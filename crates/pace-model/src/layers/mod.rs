@@ -4,6 +4,7 @@ mod ast_embedding;
 mod block;
 mod embedding;
 mod gru;
+mod init;
 mod message;
 mod norm;
 mod position;
@@ -13,7 +14,9 @@ mod stack;
 pub use ast_embedding::AstEmbedding;
 pub use block::{BlocksConfig, DecoderBlock, EncoderBlock, NormPlacement};
 pub use embedding::{Join, NodeEmbedding, NodeEmbeddingConfig, OpEmbedding};
+pub use crate::batch::Stream;
 pub use gru::{GruCell, GruConfig};
+pub use init::Init;
 pub use message::{
     Aggregation, EdgeList, Flow, Level, Levels, MessagePassing, MessagePassingConfig, Segments,
 };

@@ -3,7 +3,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 
-use crate::init::Init;
+use super::init::Init;
 use crate::kernel::NormParams;
 
 /// The epsilon of every layer norm of the paper's code.

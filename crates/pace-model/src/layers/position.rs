@@ -5,7 +5,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-use crate::init::Init;
+use super::init::Init;
 use crate::kernel::Dropout;
 
 /// Which positional encoding.

@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 
 use super::block::{BlocksConfig, EncoderBlock, NormPlacement};
 use super::norm::Norm;
-use crate::init::Init;
+use super::init::Init;
 use crate::kernel::{self, Dropout, EncoderParams, PairLists, Pasts, plain};
 
 /// Whom each row may look at.

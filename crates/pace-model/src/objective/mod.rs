@@ -1,27 +1,20 @@
 //! The objective joint: what is minimised.
 
-mod corruption;
 mod mlm;
-mod pair;
-mod pair_encoder;
-mod ranking;
 mod supervised;
 mod vae;
-mod vocabulary;
 
 use burn::module::{Module, ModuleDisplay};
 use burn::tensor::Tensor;
 
 use crate::batch::DagBatch;
 
-pub use corruption::{Corrupted, Corruption, MaskIds, Rest};
-pub use mlm::{AnyMlmConfig, MaskingConfig, Mlm, MlmConfig};
-pub use pair::metric_pairs;
-pub use pair_encoder::{PairConfig, PairEncoder};
-pub use ranking::pairwise_logistic;
-pub use supervised::{HeadConfig, Supervised};
+pub use mlm::{
+    AnyMlmConfig, Corrupted, Corruption, MaskIds, MaskingConfig, Mlm, MlmConfig, PairConfig, PairEncoder, Rest,
+    metric_pairs,
+};
+pub use supervised::{HeadConfig, Supervised, Vocabulary, pairwise_logistic, sub_token_f1};
 pub use vae::{AnyVaeConfig, LatentHead, Vae, VaeConfig};
-pub use vocabulary::{Vocabulary, sub_token_f1};
 
 /// A loss and its named parts, for logs.
 #[derive(Clone, Debug)]

@@ -8,11 +8,10 @@ use pace_graph::{Dag, DagSpec};
 use serde::{Deserialize, Serialize};
 
 use super::{Loss, Objective};
-use crate::batch::DagBatch;
+use crate::batch::{DagBatch, Layout, Stream};
 use crate::decoder::{DagDecoder, DecodeOptions, DecoderConfig, DecoderSettings, PaceDecoderConfig};
 use crate::encoder::{DagEncoder, EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Task, by_blocks};
-use crate::init::Init;
-use crate::batch::Stream;
+use crate::layers::Init;
 
 /// The configuration of a variational autoencoder of any encoder and decoder.
 pub type AnyVaeConfig = VaeConfig<EncoderConfig, DecoderConfig>;
@@ -86,6 +85,12 @@ impl VaeConfig {
 }
 
 impl<E: EncoderSettings, D: DecoderSettings> VaeConfig<E, D> {
+    /// The layout for graphs of `spec` (given without start symbol): the encoder's, with what the decoder wants besides.
+    pub fn layout(&self, spec: &DagSpec) -> Layout {
+        let layout = self.encoder.layout(spec);
+        Layout { structure: layout.structure.and(self.decoder.structure()), ..layout }
+    }
+
     /// Initialises for graphs of `spec` (given without start symbol).
     pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Vae<E::Encoder, D::Decoder> {
         let encoder = self.encoder.init(spec, seed, device);

@@ -6,7 +6,8 @@ use pace_graph::enumerate::{Enas, Sampler};
 use pace_model::encoder::{EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Purpose};
 use pace_model::layers::{BlocksConfig, EncoderStack, Keys, NormPlacement};
 use pace_model::objective::{MlmConfig, Objective, VaeConfig};
-use pace_model::{Attention, DagTable, Init};
+use pace_model::layers::Init;
+use pace_model::{Attention, DagTable};
 
 use crate::laws::{Laws, check_encoder};
 use crate::setting::{NAS101, sample, test_device, values};
@@ -63,7 +64,7 @@ fn stacks_take_a_bias_per_head() {
         let config = BlocksConfig { n_layers: 2, n_heads, d_ff: 24, dropout: 0.0, norm, tied_init: false };
         let stack = EncoderStack::new(&config, d, &mut Init::new(1, &device));
         let (x, bias) = (random([b * n, d], &device), random([b, n, n], &device));
-        let dropout = pace_model::Pass::Eval.dropout(0.0, pace_model::Stream::EncoderBlocks);
+        let dropout = pace_model::Pass::Eval.dropout(0.0, pace_model::layers::Stream::EncoderBlocks);
         let shared = stack.forward(x.clone(), &Keys::Bias(bias.clone()), dropout);
         let per_head = bias.unsqueeze_dim::<4>(1).repeat_dim(1, n_heads).require_grad();
         let keys = Keys::HeadBias(per_head.clone());

@@ -6,7 +6,8 @@ use pace_graph::Dag;
 use pace_graph::enumerate::Sampler;
 use pace_model::encoder::{DagEncoder, EncodeParts};
 use pace_model::store::{load_safetensors, to_safetensors};
-use pace_model::{DagBatch, DagTable, Init, Layout, Order, Padding};
+use pace_model::layers::Init;
+use pace_model::{DagBatch, DagTable, Layout, Order, Padding};
 use rand::RngExt;
 
 use crate::setting::{NAS101, distance, gradients, renumber, renumber_topologically, rng, sample, test_device, values};

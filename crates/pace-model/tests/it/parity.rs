@@ -11,7 +11,8 @@ use pace_model::encoder::{DagEncoder, EncodeParts, Pace, PaceConfig, Task};
 use pace_model::layers::PositionConfig;
 use pace_model::objective::{Corrupted, Mlm, MlmConfig, Objective, Vae, VaeConfig};
 use pace_model::store::{load_pytorch, to_safetensors};
-use pace_model::{DagBatch, DagTable, Layout, Pass, Stream};
+use pace_model::layers::Stream;
+use pace_model::{DagBatch, DagTable, Layout, Pass};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 

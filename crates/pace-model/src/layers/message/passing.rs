@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::edge_list::EdgeList;
-use crate::init::Init;
+use crate::layers::Init;
 
 /// How what a node hears becomes one vector. N(v) is whom v hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,13 +7,13 @@
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 use pace_graph::structure::{Direction, MaskRule};
+use pace_graph::{Dag, Draft};
 
 use super::PaceDecoder;
-use super::draft::Draft;
-use crate::batch::{floats, ints};
+use crate::batch::{Attention, Label, Neighbours, Order, floats, ints};
+use crate::decoder::{DagDecoder, Edges, Stepper};
 use crate::kernel::{self, BlockConfig, DecoderParams, Dropout, NormParams, NormPlacement};
 use crate::layers::{DecoderBlock, NodeEmbedding};
-use crate::batch::{Attention, Label, Neighbours, Order};
 
 /// A batch of B graphs being decoded in step.
 pub(super) struct Steps<'a> {
@@ -23,6 +23,8 @@ pub(super) struct Steps<'a> {
     layers: Vec<Layer>,
     /// Source halves of the edge head at the positions so far, [B, t, D].
     sources: Option<Tensor<3>>,
+    /// Logits of the edges to the next node, [B, t].
+    edges: Option<Tensor<2>>,
     batch: usize,
     /// Positions computed so far.
     t: usize,
@@ -76,6 +78,7 @@ impl<'a> Steps<'a> {
             settings: config.blocks.kernel(Dropout::NONE),
             layers: decoder.blocks().iter().map(layer).collect(),
             sources: None,
+            edges: None,
             batch,
             t: 0,
             device,
@@ -84,7 +87,7 @@ impl<'a> Steps<'a> {
     }
 
     /// The vectors of the next position, of which every draft knows node and in-edges, or is done. Shapes: [B, D].
-    pub fn advance(&mut self, drafts: &[Draft]) -> Tensor<2> {
+    fn advance(&mut self, drafts: &[Draft]) -> Tensor<2> {
         let (b, t, device) = (self.batch, self.t, &self.device);
         debug_assert_eq!(drafts.len(), b);
         let layout = self.decoder.layout();
@@ -106,22 +109,6 @@ impl<'a> Steps<'a> {
         }
         self.t += 1;
         x
-    }
-
-    /// What the vectors at the newest position say about the next node: logits of its T operations, then of the edges from
-    /// each real node so far. Shapes: [B, D] -> [B, T + t] after t + 1 positions.
-    pub fn logits(&mut self, o: Tensor<2>) -> Tensor<2> {
-        let ([b, d], heads) = (o.dims(), self.decoder.heads());
-        let (target, source) = heads.edge_halves(o.clone());
-        let mut logits = vec![heads.node_logits(o)];
-        if let Some(sources) = &self.sources {
-            let [_, t, _] = sources.dims();
-            let target = target.reshape([b, 1, d]).repeat_dim(1, t).reshape([b * t, d]);
-            let edges = heads.edge_logits(target, sources.clone().reshape([b * t, d]));
-            logits.push(edges.reshape([b, t]));
-        }
-        append(&mut self.sources, source);
-        Tensor::cat(logits, 1)
     }
 
     /// `[onehot(label) ; sum over predecessors of onehot(label)]` at the next position, [B, 2P]; see `DagBatch::dag2seq_features`.
@@ -160,6 +147,46 @@ impl<'a> Steps<'a> {
         };
         Biases { own, memory }
     }
+}
+
+impl Stepper for Steps<'_> {
+    fn ops(&mut self, drafts: &[Draft]) -> Tensor<2> {
+        let o = self.advance(drafts);
+        let ([b, d], heads) = (o.dims(), self.decoder.heads());
+        let (target, source) = heads.edge_halves(o.clone());
+        self.edges = self.sources.as_ref().map(|sources| {
+            let [_, t, _] = sources.dims();
+            let target = target.reshape([b, 1, d]).repeat_dim(1, t).reshape([b * t, d]);
+            heads.edge_logits(target, sources.clone().reshape([b * t, d])).reshape([b, t])
+        });
+        append(&mut self.sources, source);
+        heads.node_logits(o)
+    }
+
+    fn edges(&mut self) -> Edges<'_> {
+        Edges::AtOnce(self.edges.take())
+    }
+}
+
+/// The vectors o_i of given graphs, step by step. See [`PaceDecoder::replay`].
+pub(super) fn replay(
+    decoder: &PaceDecoder,
+    z: Tensor<2>,
+    dags: &[Dag],
+    shared: Option<&NodeEmbedding>,
+) -> Vec<Tensor<2>> {
+    let mut drafts = vec![Draft::new(&decoder.layout().spec); dags.len()];
+    let mut steps = Steps::new(decoder, z, shared);
+    let longest = dags.iter().map(Dag::n_nodes).max().unwrap_or(0);
+    let mut states = Vec::with_capacity(longest + 1);
+    for node in 0..=longest {
+        states.push(steps.advance(&drafts));
+        for (draft, dag) in drafts.iter_mut().zip(dags).filter(|(_, dag)| node < dag.n_nodes()) {
+            let sources: Vec<usize> = dag.predecessors(node).map(|source| source + 1).collect();
+            draft.push(dag.op(node), &sources);
+        }
+    }
+    states
 }
 
 /// Whether position t may attend to `key` at or before it.

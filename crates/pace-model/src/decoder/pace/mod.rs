@@ -1,25 +1,27 @@
 //! The decoder of PACE-VAE (appendix D): Transformer decoder blocks over a memory made from the latent vector.
 
+mod heads;
+mod steps;
+
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 use pace_graph::Dag;
 use serde::{Deserialize, Serialize};
 
-use super::{DagDecoder, DecodeOptions, DecoderSettings, Heads, generate};
-use crate::batch::DagBatch;
-use crate::encoder::PaceConfig;
-use crate::encoder::Task;
-use crate::init::Init;
+use super::{DagDecoder, DecoderSettings, Stepper};
+use crate::batch::{Attention, DagBatch, Layout, Stream, floats, ints};
+use crate::encoder::{PaceConfig, Task};
 use crate::kernel::{self, Masks};
-use crate::layers::{BlocksConfig, DecoderBlock, NodeEmbedding, NodeEmbeddingConfig};
-use crate::batch::{Attention, Layout};
-use crate::batch::Stream;
+use crate::layers::{BlocksConfig, DecoderBlock, Init, NodeEmbedding, NodeEmbeddingConfig};
+use steps::Steps;
+
+pub use heads::Heads;
 
 /// Configuration of [`PaceDecoder`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PaceDecoderConfig {
-    /// Node embedding; its width must be the encoder's where it is shared.
+    /// Node embedding; its width must be the encoder's if it is shared.
     pub embedding: NodeEmbeddingConfig,
     /// Use the encoder's node embedding instead of an own one: the published code.
     pub share_embedding: bool,
@@ -113,25 +115,20 @@ impl PaceDecoder {
         &self.config
     }
 
-    /// The layout of the graphs.
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    pub(super) fn heads(&self) -> &Heads {
+    fn heads(&self) -> &Heads {
         &self.heads
     }
 
-    pub(super) fn blocks(&self) -> &[DecoderBlock] {
+    fn blocks(&self) -> &[DecoderBlock] {
         &self.blocks
     }
 
-    pub(super) fn embedding<'a>(&'a self, shared: Option<&'a NodeEmbedding>) -> &'a NodeEmbedding {
+    fn embedding<'a>(&'a self, shared: Option<&'a NodeEmbedding>) -> &'a NodeEmbedding {
         self.embedding.as_ref().or(shared).expect("a decoder that shares its node embedding is handed it")
     }
 
     /// The memory of each latent vector, flat. Shapes: [B, Z] -> [B*N, D].
-    pub(super) fn memory(&self, z: Tensor<2>) -> Tensor<2> {
+    fn memory(&self, z: Tensor<2>) -> Tensor<2> {
         let ([b, _], n, d) = (z.dims(), self.layout.spec.max_nodes, self.config.embedding.d_model());
         self.memory.forward(z).reshape([b * n, d])
     }
@@ -146,7 +143,7 @@ impl PaceDecoder {
         let mut memory = self.memory(z);
         if self.config.memory_by_op {
             let slots = (0..b as i32).flat_map(|graph| std::iter::repeat_n(graph * n as i32, n)).collect();
-            memory = memory.select(0, tokens + crate::batch::ints(slots, [b * n], &batch.device()));
+            memory = memory.select(0, tokens + ints(slots, [b * n], &batch.device()));
         }
         // Without a path mask the decoder must still not look ahead.
         let own = match self.layout.attention {
@@ -164,7 +161,7 @@ impl PaceDecoder {
     /// Shapes: z [B, Z], B topologically numbered graphs without start symbol -> [B, D] for each position. Rows of positions
     /// beyond a graph's end mean nothing.
     pub fn replay(&self, z: Tensor<2>, dags: &[Dag], shared: Option<&NodeEmbedding>) -> Vec<Tensor<2>> {
-        generate::replay(self, z, dags, shared)
+        steps::replay(self, z, dags, shared)
     }
 }
 
@@ -173,8 +170,12 @@ impl DagDecoder for PaceDecoder {
         self.heads.nll(self.states(z, batch, shared), batch)
     }
 
-    fn decode(&self, z: Tensor<2>, shared: Option<&NodeEmbedding>, options: &DecodeOptions) -> Vec<Dag> {
-        generate::generate(self, z, shared, options)
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn stepper<'a>(&'a self, z: Tensor<2>, shared: Option<&'a NodeEmbedding>) -> Box<dyn Stepper + 'a> {
+        Box::new(Steps::new(self, z, shared))
     }
 }
 
@@ -182,5 +183,5 @@ impl DagDecoder for PaceDecoder {
 fn causal(b: usize, n: usize, batch: &DagBatch) -> Tensor<3> {
     let row = |query: usize| (0..n).map(move |key| if key <= query { 0.0 } else { f32::NEG_INFINITY });
     let one: Vec<f32> = (0..n).flat_map(row).collect();
-    crate::batch::floats(one, [1, n, n], &batch.device()).repeat_dim(0, b)
+    floats(one, [1, n, n], &batch.device()).repeat_dim(0, b)
 }

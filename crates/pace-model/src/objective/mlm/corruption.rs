@@ -4,9 +4,8 @@ use pace_graph::Op;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use crate::batch::DagBatch;
+use crate::batch::{DagBatch, Layout};
 use crate::encoder::MASK_TOKENS;
-use crate::batch::Layout;
 
 /// What becomes of the selected nodes that are not masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
 use crate::batch::DagBatch;
-use crate::init::Init;
 use crate::kernel::{HeadParams, Truth, graph_nll};
+use crate::layers::Init;
 
 /// The two classifiers of appendix D. With o_i the vector at position i, which speaks for node i + 1:
 ///
@@ -66,7 +66,7 @@ impl Heads {
         graph_nll(o, truth, self.params())
     }
 
-    /// As the kernels take it.
+    /// The parameters, for the kernel.
     fn params(&self) -> HeadParams {
         let bias = |map: &Linear| map.bias.as_ref().map(|bias| bias.val());
         HeadParams {

@@ -1,54 +1,15 @@
 //! Drawing operations and sets of in-edges from logits, freely or under a rule.
 
-use pace_graph::Op;
+use pace_graph::{EdgeRule, Pick};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::options::Choice;
 
-/// What a set of in-edges may say about one earlier node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pick {
-    /// Not in the set.
-    Never,
-    /// In the set or not.
-    May,
-    /// The same, and it counts towards [`EdgeRule::max_costly`].
-    Costly,
-    /// In the set.
-    Must,
-}
-
-/// Which sets of in-edges a new node may have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct EdgeRule {
-    /// One per real node so far.
-    pub picks: Vec<Pick>,
-    /// At least so many of the optional ones ([`Pick::May`] and [`Pick::Costly`]).
-    pub min: usize,
-    /// At most so many of the optional ones.
-    pub max: usize,
-    /// At most so many of the costly ones.
-    pub max_costly: usize,
-}
-
-impl EdgeRule {
-    /// Any set that agrees with the picks.
-    pub fn any(picks: Vec<Pick>) -> EdgeRule {
-        EdgeRule { picks, min: 0, max: usize::MAX, max_costly: usize::MAX }
-    }
-
-    /// Exactly `count` of the nodes for which `may` holds.
-    pub fn exactly(count: usize, n_nodes: usize, may: impl Fn(usize) -> bool) -> EdgeRule {
-        let picks = (0..n_nodes).map(|node| if may(node) { Pick::May } else { Pick::Never }).collect();
-        EdgeRule { min: count, max: count, ..EdgeRule::any(picks) }
-    }
-}
-
 /// Makes the choices of one graph.
 #[derive(Clone, Debug)]
 pub(super) struct Chooser {
-    /// None: greedy.
+    /// `None`: greedy.
     rng: Option<ChaCha8Rng>,
     temperature: f64,
 }
@@ -71,33 +32,43 @@ impl Chooser {
         }
     }
 
-    /// An allowed operation from softmax(logits / temperature), or the likeliest.
+    /// An allowed category from softmax(logits / temperature), or the likeliest.
     ///
     /// # Panics
     /// If none is allowed.
-    pub fn op(&mut self, logits: &[f32], allowed: impl Fn(Op) -> bool) -> Op {
-        let candidates = || (0..logits.len()).map(|op| op as Op).filter(|&op| allowed(op));
-        let logit = |op: Op| f64::from(logits[usize::from(op)]) / self.temperature;
+    pub fn category(&mut self, logits: &[f32], allowed: impl Fn(usize) -> bool) -> usize {
+        let candidates = || (0..logits.len()).filter(|&category| allowed(category));
+        let logit = |category: usize| f64::from(logits[category]) / self.temperature;
         // The first of equals, as argmax has it.
-        let better = |best: Op, op: Op| if logit(op) > logit(best) { op } else { best };
-        let likeliest = candidates().reduce(better).expect("every rule allows some operation");
+        let better = |best: usize, other: usize| if logit(other) > logit(best) { other } else { best };
+        let likeliest = candidates().reduce(better).expect("every rule allows something");
         let Some(rng) = &mut self.rng else { return likeliest };
-        let weight = |op: Op| (logit(op) - logit(likeliest)).exp();
+        let weight = |category: usize| (logit(category) - logit(likeliest)).exp();
         let mut left = rng.random::<f64>() * candidates().map(weight).sum::<f64>();
-        for op in candidates() {
-            left -= weight(op);
+        for category in candidates() {
+            left -= weight(category);
             if left < 0.0 {
-                return op;
+                return category;
             }
         }
         likeliest // rounding ate the last bit
     }
 
+    /// Yes with probability sigmoid(logit / temperature), or the likelier answer. A forced answer draws nothing.
+    pub fn yes(&mut self, logit: f32, may_yes: bool, may_no: bool) -> bool {
+        let logit = f64::from(logit) / self.temperature;
+        match (may_yes && may_no, &mut self.rng) {
+            (false, _) => may_yes,
+            (true, None) => logit > 0.0,
+            (true, Some(rng)) => rng.random::<f64>() < 1.0 / (1.0 + (-logit).exp()),
+        }
+    }
+
     /// A set of in-edges, ascending, from independent Bernoullis of probability sigmoid(logit / temperature) given that
-    /// the rule holds, or the likeliest such set. Both exactly; where sets are equally likely, earlier nodes are left out.
+    /// the rule holds, or the likeliest such set. Both exactly; of equally likely sets, the one without the earlier nodes.
     ///
     /// Sets A of optional nodes have weight exp(sum of their logits). With S_i(c, q) the total weight (greedy: the largest)
-    /// of the ways to go on at node i with c optional and q costly ones taken,
+    /// of the ways to continue at node i with c optional and q costly ones taken,
     ///
     /// ```text
     /// S_i(c, q) = S_{i+1}(c, q) + exp(l_i) S_{i+1}(c + 1, q + costly_i)
@@ -106,11 +77,10 @@ impl Chooser {
     /// and node i is taken with the second term's share. In logarithms; O(n * min * costly), O(n) without limits.
     pub fn edges(&mut self, logits: &[f32], rule: &EdgeRule) -> Vec<usize> {
         debug_assert_eq!(logits.len(), rule.picks.len());
-        let optional = |pick: Pick| matches!(pick, Pick::May | Pick::Costly);
-        let n_optional = rule.picks.iter().filter(|&&pick| optional(pick)).count();
+        let n_optional = rule.picks.iter().filter(|pick| pick.is_optional()).count();
         let n_costly = rule.picks.iter().filter(|&&pick| pick == Pick::Costly).count();
         let table = Table {
-            // Beyond the minimum, a count matters only where there is a maximum to reach.
+            // Beyond the minimum, a count matters only if there is a maximum to reach.
             counts: if rule.max >= n_optional { rule.min.min(n_optional) } else { rule.max },
             bounded: rule.max < n_optional,
             costs: if rule.max_costly >= n_costly { 0 } else { rule.max_costly },
@@ -210,7 +180,9 @@ fn log_sum(a: f64, b: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Chooser, EdgeRule, Pick};
+    use pace_graph::{EdgeProgress, EdgeRule, Pick};
+
+    use super::Chooser;
     use crate::decoder::Choice;
 
     const LOGITS: [f32; 6] = [-1.5, 0.4, 1.1, -0.2, 0.9, -3.0];
@@ -295,12 +267,40 @@ mod tests {
     fn temperature_moves_sampling_towards_greedy() {
         let mut cold = Chooser::new(Choice::Sample { seed: 3, temperature: 1e-3 }, 0);
         let mut greedy = Chooser::new(Choice::Greedy, 0);
-        let allowed = |op| op != 2;
-        assert_eq!(greedy.op(&LOGITS, allowed), 4);
+        let allowed = |category| category != 2;
+        assert_eq!(greedy.category(&LOGITS, allowed), 4);
         for _ in 0..50 {
-            assert_eq!(cold.op(&LOGITS, allowed), 4);
+            assert_eq!(cold.category(&LOGITS, allowed), 4);
             let rule = EdgeRule::exactly(2, 6, |_| true);
             assert_eq!(cold.edges(&LOGITS, &rule), greedy.edges(&LOGITS, &rule));
+        }
+    }
+
+    /// Decided in any order, exactly the sets that hold can come out.
+    #[test]
+    fn progress_reaches_every_set_of_a_rule_and_no_other() {
+        fn explore(progress: &EdgeProgress, order: &[usize], set: u32, found: &mut [bool; 64]) {
+            let Some((&node, rest)) = order.split_first() else {
+                found[set as usize] = true;
+                return;
+            };
+            assert!(progress.may_take(node) || progress.may_leave(node), "a dead end");
+            for take in [false, true] {
+                if if take { progress.may_take(node) } else { progress.may_leave(node) } {
+                    let mut next = progress.clone();
+                    next.decide(node, take);
+                    explore(&next, rest, set | u32::from(take) << node, found);
+                }
+            }
+        }
+        for rule in rules() {
+            for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 3, 1, 4]] {
+                let mut found = [false; 64];
+                explore(&EdgeProgress::new(rule.clone()), &order, 0, &mut found);
+                for set in 0..64 {
+                    assert_eq!(found[set as usize], holds(&rule, set), "{rule:?}: set {set:06b}");
+                }
+            }
         }
     }
 }

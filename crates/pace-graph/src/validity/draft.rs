@@ -1,10 +1,12 @@
-//! [`Draft`]: one graph while it is being decoded.
+//! [`Draft`]: one graph while it grows.
 
-use pace_graph::{Dag, Op};
+use super::edge_rule::Pick;
+use crate::dag::{Dag, Op};
+use crate::spec::DagSpec;
 
 /// A graph that grows node by node, the start symbol at position 0.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
+pub struct Draft {
     ops: Vec<Op>,
     /// Predecessors of each position, ascending; a node without any hangs on the start symbol.
     predecessors: Vec<Vec<usize>>,
@@ -16,14 +18,16 @@ pub(super) struct Draft {
     out_degrees: Vec<usize>,
     /// Edges between real nodes.
     n_edges: usize,
-    /// Nothing is to be added any more.
-    pub done: bool,
 }
 
 impl Draft {
-    /// The start symbol alone, with room for `max_nodes` positions.
-    pub fn new(start: Op, max_nodes: usize) -> Draft {
-        let stride = max_nodes.div_ceil(64);
+    /// The start symbol alone, with room for the largest graph of `spec`.
+    ///
+    /// # Panics
+    /// If the spec has no start symbol.
+    pub fn new(spec: &DagSpec) -> Draft {
+        let start = spec.start.expect("decoding starts from a start symbol, and the spec has none");
+        let stride = spec.max_nodes.div_ceil(64);
         Draft {
             ops: vec![start],
             predecessors: vec![Vec::new()],
@@ -31,7 +35,6 @@ impl Draft {
             stride,
             out_degrees: vec![0],
             n_edges: 0,
-            done: false,
         }
     }
 
@@ -54,6 +57,7 @@ impl Draft {
     }
 
     /// Positions so far, start symbol included: the position of the next node.
+    #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         self.ops.len()
     }
@@ -91,6 +95,11 @@ impl Draft {
     /// How many real nodes have no successor yet.
     pub fn n_loose(&self) -> usize {
         self.out_degrees[1..].iter().filter(|&&degree| degree == 0).count()
+    }
+
+    /// For each real node, that it must be read if it is loose, and otherwise `other`.
+    pub fn loose_or(&self, other: Pick) -> Vec<Pick> {
+        (1..self.len()).map(|position| if self.is_loose(position) { Pick::Must } else { other }).collect()
     }
 
     /// How many nodes have the operation.

@@ -1,16 +1,21 @@
 //! [`Supervised`]: an encoder and a linear head for what is known about each graph.
 
+mod ranking;
+mod vocabulary;
+
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::ranking::pairwise_logistic;
 use super::{Loss, Objective};
 use crate::batch::GraphBatch;
 use crate::encoder::GraphEncoder;
-use crate::init::Init;
+use crate::layers::Init;
+
+pub use ranking::pairwise_logistic;
+pub use vocabulary::{Vocabulary, sub_token_f1};
 
 /// What is predicted, and how an error counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +29,7 @@ pub enum HeadConfig {
     Tokens {
         /// Predicted positions; 5 on CODE2.
         n_positions: usize,
-        /// Classes at each, V; 5,002 on CODE2, see [`Vocabulary`](super::Vocabulary).
+        /// Classes at each, V; 5,002 on CODE2, see [`Vocabulary`].
         n_tokens: usize,
     },
 }
@@ -81,7 +86,7 @@ impl<E: GraphEncoder> Supervised<E> {
         self.out.forward(self.embed(batch))
     }
 
-    /// The most probable token at each position, for [`Vocabulary::decode`](super::Vocabulary::decode).
+    /// The most probable token at each position, for [`Vocabulary::decode`].
     ///
     /// # Panics
     /// If the head does not predict tokens.

@@ -4,10 +4,8 @@ use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{DagBatch, floats, ints};
-use crate::init::Init;
-use crate::layers::{BlocksConfig, EncoderStack, Keys, NormPlacement};
-use crate::batch::Stream;
+use crate::batch::{DagBatch, Stream, floats, ints};
+use crate::layers::{BlocksConfig, EncoderStack, Init, Keys, NormPlacement};
 
 /// Configuration of a [`PairEncoder`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,9 @@
 //! [`Mlm`]: masked language modelling over the nodes of a DAG (section 4.1), and its published variant over pairs.
 
+mod corruption;
+mod pair;
+mod pair_encoder;
+
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::activation::{log_softmax, tanh};
@@ -9,13 +13,14 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::corruption::{Corrupted, Corruption, MaskIds};
-use super::pair_encoder::{PairConfig, PairEncoder};
 use super::{Loss, Objective};
-use crate::batch::{DagBatch, ints};
+use crate::batch::{DagBatch, Stream, ints};
 use crate::encoder::{DagEncoder, EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Task};
-use crate::init::Init;
-use crate::batch::Stream;
+use crate::layers::Init;
+
+pub use corruption::{Corrupted, Corruption, MaskIds, Rest};
+pub use pair::metric_pairs;
+pub use pair_encoder::{PairConfig, PairEncoder};
 
 /// What MLM does on top of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +30,7 @@ pub struct MaskingConfig {
     /// MASK and PAD are tokens of their own; else operations 1 and 0, as in the published code.
     pub own_tokens: bool,
     /// An encoder over pairs of graphs between encoder and head: the published code. Graphs 2i and 2i + 1 of a batch are a
-    /// pair, see [`metric_pairs`](super::metric_pairs).
+    /// pair, see [`metric_pairs`].
     pub pair: Option<PairConfig>,
     /// Probability mass moved from the true operation to the others; 0.1 in the published code.
     pub smoothing: f64,

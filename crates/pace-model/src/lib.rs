@@ -47,7 +47,7 @@ pub mod objective;
 pub mod store;
 
 pub use batch::{
-    Attention, DagBatch, DagTable, Distances, Eigenvectors, GraphBatch, Label, Layout, Neighbours, Order, Padding, Pass,
-    Spectrum, Structure,
+    Attention, DagBatch, DagTable, Distances, Eigenvectors, GraphBatch, Label, Layout, Neighbours, Order, Padding,
+    Pass, Spectrum, Structure,
 };
 pub use error::Error;

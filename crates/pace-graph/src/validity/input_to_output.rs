@@ -17,9 +17,7 @@ pub(super) fn ends(view: &View<'_>) -> Result<(usize, usize), Error> {
     let (input, output) = (view.role(view.spec.input, "input")?, view.role(view.spec.output, "output")?);
     let (input, output) = (view.only(input)?, view.only(output)?);
     view.check(view.in_degree(input) == 0, || format!("input node {input} has predecessors; remove those edges"))?;
-    view.check(view.out_degree(output) == 0, || {
-        format!("output node {output} has successors; remove those edges")
-    })?;
+    view.check(view.out_degree(output) == 0, || format!("output node {output} has successors; remove those edges"))?;
     for node in view.nodes() {
         let missing = match node {
             _ if node != input && view.in_degree(node) == 0 => "predecessor",

@@ -192,6 +192,9 @@ impl DagBatch {
     /// # Panics
     /// If the layout does not ask for this.
     fn request(&self, field: &str, requested: bool) {
-        assert!(requested, "the batch has no {field}: set `structure.{field}` in the layout of the encoder that wants it");
+        assert!(
+            requested,
+            "the batch has no {field}: set `structure.{field}` in the layout of the encoder that wants it"
+        );
     }
 }

@@ -117,7 +117,15 @@ impl Layout {
     /// Whether batches of this layout serve an encoder that wants `wanted`: equal but for structure beyond what is wanted.
     pub(super) fn serves(&self, wanted: &Layout) -> bool {
         let same = |layout: &Layout| {
-            (layout.order, layout.label, layout.n_labels, layout.neighbours, layout.attention, layout.padding, layout.pad)
+            (
+                layout.order,
+                layout.label,
+                layout.n_labels,
+                layout.neighbours,
+                layout.attention,
+                layout.padding,
+                layout.pad,
+            )
         };
         same(self) == same(wanted) && self.structure.includes(&wanted.structure) && self.spec == wanted.spec
     }

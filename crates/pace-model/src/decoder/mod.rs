@@ -16,9 +16,7 @@ use crate::batch::{DagBatch, Layout, Structure};
 use crate::generate::generate;
 use crate::layers::NodeEmbedding;
 
-pub use crate::generate::{
-    Choice, DecodeOptions, EdgePicker, Edges, EdgesInTurn, Mode, NewNode, Stepper, Turns,
-};
+pub use crate::generate::{Choice, DecodeOptions, EdgePicker, Edges, EdgesInTurn, Mode, NewNode, Stepper, Turns};
 pub use pace::{Heads, PaceDecoder, PaceDecoderConfig};
 
 /// A map from latent vectors to distributions over DAGs.

@@ -20,20 +20,12 @@ pub use stepper::{EdgePicker, Edges, EdgesInTurn, NewNode, Stepper, Turns};
 ///
 /// A round asks the stepper about the next node of every graph, reads the logits back, and chooses on the host: tensors see
 /// whole batches, and the graph rules see no tensors.
-pub(crate) fn generate(
-    stepper: &mut dyn Stepper,
-    spec: &DagSpec,
-    count: usize,
-    options: &DecodeOptions,
-) -> Vec<Dag> {
+pub(crate) fn generate(stepper: &mut dyn Stepper, spec: &DagSpec, count: usize, options: &DecodeOptions) -> Vec<Dag> {
     if count == 0 {
         return Vec::new();
     }
-    let graph = |graph: u64| Growing {
-        chooser: Chooser::new(options.choice, options.first + graph),
-        next: None,
-        done: false,
-    };
+    let graph =
+        |graph: u64| Growing { chooser: Chooser::new(options.choice, options.first + graph), next: None, done: false };
     let mut batch = Batch {
         policy: Policy::new(spec, options.mode),
         drafts: vec![Draft::new(spec); count],

@@ -4,8 +4,8 @@ use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
-use crate::ast::{AstBatch, AstLayout};
 use super::init::Init;
+use crate::ast::{AstBatch, AstLayout};
 use crate::kernel::Dropout;
 
 /// Type, attribute and depth of a node, and its place in the tree:

@@ -4,8 +4,8 @@ use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::norm::{EPSILON, Norm};
 use super::init::Init;
+use super::norm::{EPSILON, Norm};
 use crate::kernel;
 use crate::kernel::{
     BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EncoderParams, FeedForwardParams, SelfAttentionParams,

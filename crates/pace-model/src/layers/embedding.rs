@@ -5,8 +5,8 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::position::{Position, PositionConfig};
 use super::init::Init;
+use super::position::{Position, PositionConfig};
 use crate::kernel::{Dropout, EmbeddingParams, node_embedding};
 
 /// How an operation becomes a vector.

@@ -100,8 +100,7 @@ mod tests {
         let numbers = |tensor: Tensor<2>| tensor.into_data().iter::<f64>().collect::<Vec<f64>>();
         let (x, h) = (init.normal([4, X]).val(), init.normal([4, D]).val());
         let (w_x, w_h) = (numbers(cell.input.val()), numbers(cell.hidden.val()));
-        let (b_x, b_h) =
-            (numbers(cell.input_bias.val().unsqueeze()), numbers(cell.hidden_bias.val().unsqueeze()));
+        let (b_x, b_h) = (numbers(cell.input_bias.val().unsqueeze()), numbers(cell.hidden_bias.val().unsqueeze()));
         let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
         for state in [Some(h.clone()), None] {
             let found = numbers(cell.forward(x.clone(), state.clone()));

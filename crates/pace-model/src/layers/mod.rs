@@ -11,15 +11,13 @@ mod position;
 mod readout;
 mod stack;
 
+pub use crate::batch::Stream;
 pub use ast_embedding::AstEmbedding;
 pub use block::{BlocksConfig, DecoderBlock, EncoderBlock, NormPlacement};
 pub use embedding::{Join, NodeEmbedding, NodeEmbeddingConfig, OpEmbedding};
-pub use crate::batch::Stream;
 pub use gru::{GruCell, GruConfig};
 pub use init::Init;
-pub use message::{
-    Aggregation, EdgeList, Flow, Level, Levels, MessagePassing, MessagePassingConfig, Segments,
-};
+pub use message::{Aggregation, EdgeList, Flow, Level, Levels, MessagePassing, MessagePassingConfig, Segments};
 pub use norm::Norm;
 pub use position::{Position, PositionConfig};
 pub use readout::Readout;

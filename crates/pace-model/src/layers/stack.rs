@@ -4,8 +4,8 @@ use burn::module::Module;
 use burn::tensor::{Int, Tensor, TensorData};
 
 use super::block::{BlocksConfig, EncoderBlock, NormPlacement};
-use super::norm::Norm;
 use super::init::Init;
+use super::norm::Norm;
 use crate::kernel::{self, Dropout, EncoderParams, PairLists, Pasts, plain};
 
 /// Whom each row may look at.

@@ -4,9 +4,9 @@ use burn::tensor::{Device, Distribution, Tensor};
 use pace_graph::DagSpec;
 use pace_graph::enumerate::{Enas, Sampler};
 use pace_model::encoder::{EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Purpose};
+use pace_model::layers::Init;
 use pace_model::layers::{BlocksConfig, EncoderStack, Keys, NormPlacement};
 use pace_model::objective::{MlmConfig, Objective, VaeConfig};
-use pace_model::layers::Init;
 use pace_model::{Attention, DagTable};
 
 use crate::laws::{Laws, check_encoder};

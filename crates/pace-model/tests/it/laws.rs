@@ -5,8 +5,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use pace_graph::Dag;
 use pace_graph::enumerate::Sampler;
 use pace_model::encoder::{DagEncoder, EncodeParts};
-use pace_model::store::{load_safetensors, to_safetensors};
 use pace_model::layers::Init;
+use pace_model::store::{load_safetensors, to_safetensors};
 use pace_model::{DagBatch, DagTable, Layout, Order, Padding};
 use rand::RngExt;
 

@@ -6,9 +6,7 @@ use burn::tensor::activation::{relu, sigmoid};
 use burn::tensor::{Device, Tensor};
 use pace_graph::enumerate::RandomDag;
 use pace_graph::{Dag, DagSpec, canonical};
-use pace_model::layers::{
-    Aggregation, Flow, GruCell, GruConfig, Init, Levels, MessagePassing, MessagePassingConfig,
-};
+use pace_model::layers::{Aggregation, Flow, GruCell, GruConfig, Init, Levels, MessagePassing, MessagePassingConfig};
 use pace_model::{DagBatch, DagTable, Layout, Structure};
 
 use crate::setting::{distance, gradients, sample, test_device, values};
@@ -68,11 +66,14 @@ fn aggregations_follow_their_formulas() {
                     };
                     let count = heard.len() as f32;
                     for &other in &heard {
-                        add(other, match aggregation {
-                            Aggregation::Sum => 1.0,
-                            Aggregation::Mean => 1.0 / count,
-                            Aggregation::Symmetric => ((spoken(other) as f32 + 1.0) * (count + 1.0)).sqrt().recip(),
-                        });
+                        add(
+                            other,
+                            match aggregation {
+                                Aggregation::Sum => 1.0,
+                                Aggregation::Mean => 1.0 / count,
+                                Aggregation::Symmetric => ((spoken(other) as f32 + 1.0) * (count + 1.0)).sqrt().recip(),
+                            },
+                        );
                     }
                     if aggregation == Aggregation::Symmetric {
                         add(node, 1.0 / (count + 1.0));
@@ -130,7 +131,10 @@ fn segment_weights_are_a_softmax() {
                     let score = |source: usize| f64::from(numbers[(graph * n + source) * 2 + column]);
                     let all = hears(&dag, node, Flow::Forward);
                     let total: f64 = all.iter().map(|&other| (score(other) - score(source)).exp()).sum();
-                    assert!((f64::from(weights[edge * 2 + column]) - 1.0 / total).abs() < 1e-5, "{dag}: {source}>{node}");
+                    assert!(
+                        (f64::from(weights[edge * 2 + column]) - 1.0 / total).abs() < 1e-5,
+                        "{dag}: {source}>{node}"
+                    );
                 }
                 edge += 1;
             }

@@ -82,7 +82,11 @@ impl Levels {
                 rows: ints(rows.clone(), [rows.len()], device),
                 n_nodes: rows.len(),
                 is_heard: false,
-                segments: Segments::new(edges.iter().map(|&(_, target, _)| target as u32).collect(), rows.len(), device),
+                segments: Segments::new(
+                    edges.iter().map(|&(_, target, _)| target as u32).collect(),
+                    rows.len(),
+                    device,
+                ),
             }
         });
         let mut levels: Vec<Level> = levels.collect();

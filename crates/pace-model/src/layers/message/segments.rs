@@ -32,14 +32,7 @@ impl Segments {
     pub(crate) fn new(targets: Vec<u32>, n_rows: usize, device: &Device) -> Segments {
         let indices = targets.iter().map(|&row| row as i32).collect();
         let heard_by = ints(indices, [targets.len()], device);
-        Segments {
-            targets,
-            n_rows,
-            device: device.clone(),
-            heard_by,
-            maxima: OnceLock::new(),
-            mean: OnceLock::new(),
-        }
+        Segments { targets, n_rows, device: device.clone(), heard_by, maxima: OnceLock::new(), mean: OnceLock::new() }
     }
 
     /// How many messages, E.

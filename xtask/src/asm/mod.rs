@@ -27,7 +27,7 @@ const REQUIRED: [&str; 10] = [
     "tile::by_columns",
     "lanes::forward",
     "lanes::backward",
-    "along::attend",
+    "lists::inference::attend",
     "lists::forward",
     "lists::backward_queries",
     "lists::backward_keys",

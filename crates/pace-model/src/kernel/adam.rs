@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 
 #[cfg(feature = "flex")]
-use super::fused::{adam, lift};
+use super::fused::{adam, autodiff};
 use super::plain;
 
 /// One step of Adam (Kingma and Ba, 2015) with decoupled weight decay (Loshchilov and Hutter, 2019).
@@ -60,7 +60,7 @@ pub fn adam<const D: usize>(
         moments[1].dims()
     );
     #[cfg(feature = "flex")]
-    if [&w, &g, &moments[0], &moments[1]].into_iter().all(|tensor| lift::serves(tensor) && !tensor.is_autodiff()) {
+    if [&w, &g, &moments[0], &moments[1]].into_iter().all(|tensor| autodiff::serves(tensor) && !tensor.is_autodiff()) {
         return adam::step(step, w, g, moments);
     }
     plain::adam(step, w, g, moments)

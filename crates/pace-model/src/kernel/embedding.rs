@@ -5,8 +5,8 @@ use burn::tensor::{Int, Tensor};
 use super::dropout::Dropout;
 #[cfg(feature = "flex")]
 use super::fused::{
+    autodiff::{self, Input},
     embedding::EmbeddingOp,
-    lift::{self, Input},
 };
 use super::plain;
 
@@ -59,12 +59,12 @@ pub fn node_embedding(
     assert_eq!(found, ([d_op], [hidden, d_position]), "bias and second map for widths {d_op} and {hidden}");
     assert!(!sum || d_op == d_position, "parts of width {d_op} and {d_position} cannot be summed");
     #[cfg(feature = "flex")]
-    if rows > 0 && lift::serves(&params.weight) && !features.is_tracked() {
+    if rows > 0 && autodiff::serves(&params.weight) && !features.is_tracked() {
         let tokens: Vec<u32> = tokens.into_data().iter::<i64>().map(|token| token as u32).collect();
         let [hidden, position] = [site::HIDDEN, site::POSITION].map(|site| dropout.site(site));
         let op = EmbeddingOp { tokens: tokens.into(), features: Input::constant(features), sum, hidden, position };
         let EmbeddingParams { weight, bias, first, second } = params;
-        return lift::run::<4, _>(
+        return autodiff::run::<4, _>(
             op,
             vec![Input::new(weight), Input::new(bias), Input::new(first), Input::new(second)],
         );

@@ -5,7 +5,7 @@ use pace_graph::Op;
 
 #[cfg(feature = "flex")]
 use super::fused::{
-    lift::{self, Input},
+    autodiff::{self, Input},
     likelihood::LikelihoodOp,
 };
 use super::plain;
@@ -70,7 +70,7 @@ pub fn graph_nll(o: Tensor<2>, truth: Truth<'_>, params: HeadParams) -> Tensor<1
     let found = [params.w1.dims(), params.w2.dims(), params.target.dims(), params.source.dims(), params.out.dims()];
     assert_eq!(found, [[d, f], [f, n_ops], [d, d], [d, d], [d, 1]], "weights of the heads for vectors of width {d}");
     #[cfg(feature = "flex")]
-    if lift::serves(&o) {
+    if autodiff::serves(&o) {
         let device = o.device();
         let op = LikelihoodOp {
             tokens: truth.tokens.iter().map(|&token| u32::from(token)).collect(),
@@ -82,7 +82,7 @@ pub fn graph_nll(o: Tensor<2>, truth: Truth<'_>, params: HeadParams) -> Tensor<1
         let (node, edge) = ([Input::new(o), Input::new(w1), Input::new(b1), Input::new(w2), Input::new(b2)], {
             [Input::new(target), Input::new(bias), Input::new(source), Input::new(out), Input::new(out_bias)]
         });
-        return lift::run::<10, _>(op, node.into_iter().chain(edge).collect()).reshape([b]);
+        return autodiff::run::<10, _>(op, node.into_iter().chain(edge).collect()).reshape([b]);
     }
     plain::graph_nll(o, truth, params)
 }

@@ -29,18 +29,18 @@
 //! the published PACE-MLM code does for nodes without descendants.
 
 mod adam;
+mod blocks;
 mod dropout;
 mod embedding;
 #[cfg(feature = "flex")]
 mod fused;
 mod likelihood;
-mod ops;
-mod pairs;
+mod pair_lists;
 mod params;
 mod pasts;
 pub mod plain;
-mod read;
-mod shared;
+mod shared_pasts;
+mod some_rows;
 
 use burn::tensor::Tensor;
 
@@ -49,21 +49,21 @@ use burn::tensor::Tensor;
 pub use fused::products::bench;
 
 pub use adam::{AdamStep, adam};
-pub use dropout::Dropout;
-pub use embedding::{EmbeddingParams, node_embedding};
-pub use likelihood::{HeadParams, Truth, graph_nll};
-pub use ops::{
+pub use blocks::{
     add_norm, attention, cross_attention, decoder, decoder_layer, encoder, encoder_layer, is_fused, sparse_attention,
     sparse_encoder,
 };
-pub use pairs::PairLists;
+pub use dropout::Dropout;
+pub use embedding::{EmbeddingParams, node_embedding};
+pub use likelihood::{HeadParams, Truth, graph_nll};
+pub use pair_lists::PairLists;
 pub use params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams,
 };
 pub use pasts::Pasts;
-pub use read::{encoder_rows, sparse_encoder_rows};
-pub use shared::{concat_linear, shared_encoder};
+pub use shared_pasts::{concat_linear, shared_encoder};
+pub use some_rows::{encoder_rows, sparse_encoder_rows};
 
 /// An attention bias at or under this value forbids the pair: its weight is exactly 0.
 pub const MASKED: f32 = -1e30;

@@ -5,9 +5,9 @@ use burn::backend::Flex;
 use burn::tensor::Tensor;
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice, ParallelSliceMut};
 
-use super::lift::{Input, Primitive, values};
-use super::simd::{LANES, Simd, kernel};
 use crate::kernel::adam::AdamStep;
+use crate::kernel::fused::autodiff::{Input, Primitive, values};
+use crate::kernel::fused::simd::{LANES, Simd, kernel};
 
 /// Numbers per task: smaller parameters are not worth waking another thread.
 const CHUNK: usize = 1 << 15;

@@ -10,13 +10,13 @@ use rayon::prelude::{
     IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator, ParallelSlice, ParallelSliceMut,
 };
 
-use super::lift::{Op, Primitive, primitive, values};
-use super::pool::Buffer;
-use super::products::{Into, Panels, add_weight_grad, input_grad, linear_unbiased};
-use super::rows;
-use super::simd::{Simd, add_scaled, kernel};
-use super::sublayer::Way;
 use crate::kernel::dropout::{Dropout, Site};
+use crate::kernel::fused::autodiff::{Op, Primitive, primitive, values};
+use crate::kernel::fused::block::sublayer::Way;
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::products::{Into, Panels, add_weight_grad, input_grad, linear_unbiased};
+use crate::kernel::fused::rows;
+use crate::kernel::fused::simd::{Simd, add_scaled, kernel};
 
 /// Rows per group: groups are what threads share out, and each adds one copy of the weight gradients.
 const GROUP_ROWS: usize = 144;

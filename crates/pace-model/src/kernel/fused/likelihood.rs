@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use burn::backend::TensorMetadata;
 
-use super::lift::{Op, Primitive, primitive, values};
-use super::pool::Buffer;
-use super::products::{Into, Panels, add_weight_grad, input_grad, linear, linear_unbiased};
-use super::rows;
-use super::simd::{LANES, Simd, get, kernel, map, put, sum};
-use super::stack::{Cut, map_groups};
-use super::sublayer::{Block, Way};
 use crate::kernel::dropout::{Dropout, Site};
+use crate::kernel::fused::autodiff::{Op, Primitive, primitive, values};
+use crate::kernel::fused::block::stack::{Cut, map_groups};
+use crate::kernel::fused::block::sublayer::{Block, Way};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::products::{Into, Panels, add_weight_grad, input_grad, linear, linear_unbiased};
+use crate::kernel::fused::rows;
+use crate::kernel::fused::simd::{LANES, Simd, get, kernel, map, put, sum};
 
 /// Marks a position that speaks for no node.
 const NOBODY: u32 = u32::MAX;

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use burn::backend::TensorMetadata;
 use burn::tensor::Tensor;
 
-use super::attention::lists::SparseShape;
-use super::lift::{Input, Op, Primitive, primitive, run, values};
-use super::parts::{AttentionShape, Normed, Packed, add_norm, add_norm_grad};
-use super::pool::Buffer;
-use super::reading::{self, Reading, Sites};
-use super::reads::Reads;
-use super::stack::{Stack, Tape};
-use super::sublayer::{Frame, Kind, Own, Way};
 use crate::kernel::dropout::Site;
-use crate::kernel::pairs::Lists;
+use crate::kernel::fused::attention::lists::SparseShape;
+use crate::kernel::fused::autodiff::{Input, Op, Primitive, primitive, run, values};
+use crate::kernel::fused::block::stack::{Stack, Tape};
+use crate::kernel::fused::block::sublayer::{Frame, Kind, Own, Way};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::parts::{AttentionShape, Normed, Packed, add_norm, add_norm_grad};
+use crate::kernel::fused::some_rows::block::{self as reading, Reading, Sites};
+use crate::kernel::fused::some_rows::reads::Reads;
+use crate::kernel::pair_lists::Lists;
 use crate::kernel::params::{BlockConfig, site};
 
 /// Attention on packed projections; inputs qkv, or q and kv.

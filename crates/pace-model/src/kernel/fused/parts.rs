@@ -2,11 +2,11 @@
 
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice, ParallelSliceMut};
 
-use super::attention::{Geometry, Grads, Order, Rows, Scratch, single};
-use super::pool::Buffer;
-use super::rows;
-use super::stack::{Cut, map_groups};
 use crate::kernel::dropout::Site;
+use crate::kernel::fused::attention::{Geometry, Grads, Order, Rows, Scratch, masked::few_queries};
+use crate::kernel::fused::block::stack::{Cut, map_groups};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::rows;
 
 /// The sizes of an attention call.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ impl AttentionShape {
 
     /// Whether the attention from `q` to `kv` has too few queries to rearrange anything for.
     pub(crate) fn is_direct(&self) -> bool {
-        self.n <= single::MAX_QUERIES
+        self.n <= few_queries::MAX_QUERIES
     }
 
     /// Attention from q [B*N, D] to kv [B*M, 2D] without anything kept for backward.
@@ -78,7 +78,7 @@ impl AttentionShape {
             let part = |offset| Rows { data: &kv[block.first * m * 2 * d..], stride: 2 * d, offset };
             let q = Rows { data: &q[block.first * n * d..], stride: d, offset: 0 };
             let mut out = vec![0.0; block.graphs * n * d];
-            single::forward(&g, [q, part(0), part(d)], &mut out);
+            few_queries::forward(&g, [q, part(0), part(d)], &mut out);
             out
         });
         parts.concat()

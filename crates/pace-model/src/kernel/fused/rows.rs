@@ -1,7 +1,7 @@
 //! Loops over rows: layer norm, residual and dropout, ReLU, and their gradients.
 
-use super::simd::{Simd, kernel, map, sum};
 use crate::kernel::dropout::Site;
+use crate::kernel::fused::simd::{Simd, kernel, map, sum};
 
 kernel! {
     /// y = x + drop(y + bias) in place, row by row, where `first` is the index of the first element in the whole tensor.

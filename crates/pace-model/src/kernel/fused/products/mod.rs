@@ -10,8 +10,8 @@ pub(crate) use panels::Panels;
 pub(crate) use tile::{Finish, Left};
 use tile::{Panel, by_columns};
 
-use super::pool::Buffer;
-use super::simd::{LANES, level};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::simd::{LANES, level};
 
 /// A product as it is.
 pub(crate) const PLAIN: Finish<'static> = Finish { add: false, scale: 1.0, bias: &[], relu: false };

@@ -5,7 +5,7 @@
 
 use super::Mat;
 use super::tile::{Finish, Left, Panel, by_rows};
-use crate::kernel::fused::pool::Buffer;
+use crate::kernel::fused::buffer::Buffer;
 use crate::kernel::fused::simd::{LANES, level};
 
 /// A matrix [K, N] in panels.

@@ -6,11 +6,11 @@
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::attention::{Scratch, lists};
-use super::large::{Large, Step};
-use super::pool::Buffer;
-use super::rows;
-use super::sublayer::{Block, Frame, Kind, Own, Saved, Sublayer, Way};
+use crate::kernel::fused::attention::{Scratch, lists};
+use crate::kernel::fused::block::large_graph::{Large, Step};
+use crate::kernel::fused::block::sublayer::{Block, Frame, Kind, Own, Saved, Sublayer, Way};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::rows;
 
 /// Rows of activations that are taken through the stack together.
 const BLOCK_ROWS: usize = 512;

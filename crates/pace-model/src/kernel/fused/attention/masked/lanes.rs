@@ -3,11 +3,11 @@
 //! The mask is shared by the heads, so a forbidden pair is skipped altogether, which on the ancestor masks of DAGs is half of
 //! the work. Columns are in lane order, see [`ByLane`].
 
-use super::gather::Terms;
-use super::geometry::{Geometry, Grads, Rows};
-use super::order::{ByLane, Heads};
-use super::softmax::{passed, softmax};
+use super::{Geometry, Grads, Rows};
 use crate::kernel::PENALISED;
+use crate::kernel::fused::attention::gather::Terms;
+use crate::kernel::fused::attention::order::{ByLane, Heads};
+use crate::kernel::fused::attention::softmax::{passed, softmax};
 use crate::kernel::fused::simd::{LANES, Simd, get, kernel, put};
 
 /// Buffers of one thread.

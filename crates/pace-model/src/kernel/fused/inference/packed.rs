@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator, ParallelSliceMut};
 
-use super::attention::along::{Along, attend};
-use super::attention::has_lanes;
-use super::pool::Buffer;
-use super::ready::{Ready, Room, at_least};
-use super::sublayer::{Frame, Own};
 use crate::kernel::dropout::Dropout;
-use crate::kernel::pairs::Lists;
+use crate::kernel::fused::attention::has_lanes;
+use crate::kernel::fused::attention::lists::inference::{Along, attend};
+use crate::kernel::fused::block::sublayer::{Frame, Own};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::inference::block::{Ready, Room, at_least};
+use crate::kernel::pair_lists::Lists;
 use crate::kernel::params::{BlockConfig, NormPlacement};
 
 /// Rows that go from the attention of a block to that of the next together.

@@ -3,10 +3,10 @@
 //! Generation asks one query at a time against a growing cache: to bring all of its keys and values into another order of
 //! columns, or only to copy them, costs more than the attention itself. Forward only; columns in their usual order.
 
-use super::gather::Terms;
-use super::geometry::{Geometry, Rows};
-use super::order::{ByHead, Heads};
-use super::softmax::softmax;
+use super::{Geometry, Rows};
+use crate::kernel::fused::attention::gather::Terms;
+use crate::kernel::fused::attention::order::{ByHead, Heads};
+use crate::kernel::fused::attention::softmax::softmax;
 use crate::kernel::fused::simd::{Simd, kernel, map};
 
 /// Up to this many queries per graph are worth no rearrangement.

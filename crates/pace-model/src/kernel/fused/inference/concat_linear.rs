@@ -5,9 +5,9 @@
 
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
-use super::pool::Buffer;
-use super::products::{PLAIN, Panels};
-use super::simd::{Simd, kernel, map};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::products::{PLAIN, Panels};
+use crate::kernel::fused::simd::{Simd, kernel, map};
 use crate::kernel::pasts::{Group, Pasts};
 
 /// Pasts that are multiplied together.

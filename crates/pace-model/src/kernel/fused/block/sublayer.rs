@@ -3,13 +3,13 @@
 
 use std::borrow::Cow;
 
-use super::attention::lists::{self, Projection, Sparse};
-use super::attention::{Geometry, Grads, Order, Rows, Scratch, has_lanes};
-use super::pool::Buffer;
-use super::products::{Into, Panels, add_weight_grad, input_grad, linear, linear_unbiased};
-use super::rows;
 use crate::kernel::dropout::{Dropout, Site};
-use crate::kernel::pairs::Lists;
+use crate::kernel::fused::attention::lists::{self, Projection, Sparse};
+use crate::kernel::fused::attention::{Geometry, Grads, Order, Rows, Scratch, has_lanes};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::products::{Into, Panels, add_weight_grad, input_grad, linear, linear_unbiased};
+use crate::kernel::fused::rows;
+use crate::kernel::pair_lists::Lists;
 use crate::kernel::params::{NormPlacement, site};
 
 /// Which function the sublayer computes, and so the parameters it has. Every list ends in gamma, beta of the norm.

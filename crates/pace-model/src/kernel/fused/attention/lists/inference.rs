@@ -1,8 +1,8 @@
 //! Attention of some rows along their lists of keys, for inference: nothing is kept, and the heads are lanes.
 
-use super::gather::{Gather, Terms};
-use super::order::{ByLane, Heads};
-use super::softmax::exponentials;
+use crate::kernel::fused::attention::gather::{Gather, Terms};
+use crate::kernel::fused::attention::order::{ByLane, Heads};
+use crate::kernel::fused::attention::softmax::exponentials;
 use crate::kernel::fused::simd::{Simd, kernel, map};
 
 /// Who attends to whom.

@@ -1,9 +1,12 @@
 //! Attention over a block of graphs: the geometry, and the choice between the two algorithms.
 
-use super::gather::Gather;
-use super::order::{Order, has_lanes};
-use super::{lanes, matrices};
+pub(crate) mod few_queries;
+mod lanes;
+mod matrices;
+
 use crate::kernel::dropout::Site;
+use crate::kernel::fused::attention::gather::Gather;
+use crate::kernel::fused::attention::order::{Order, has_lanes};
 use crate::kernel::{MASKED, PENALISED};
 
 /// Graphs up to this many nodes go head-per-lane; beyond it the matrix product is worth its setup.

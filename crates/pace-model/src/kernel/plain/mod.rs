@@ -6,26 +6,26 @@
 use burn::tensor::activation::{log_softmax, relu};
 use burn::tensor::{Int, Tensor};
 
-use super::adam::AdamStep;
-use super::dropout::{Dropout, Site};
-use super::embedding::{self, EmbeddingParams};
-use super::likelihood::{HeadParams, Truth};
-use super::pairs::PairLists;
-use super::params::{
+use crate::batch::{floats, ints};
+use crate::kernel::adam::AdamStep;
+use crate::kernel::dropout::{Dropout, Site};
+use crate::kernel::embedding::{self, EmbeddingParams};
+use crate::kernel::likelihood::{HeadParams, Truth};
+use crate::kernel::pair_lists::PairLists;
+use crate::kernel::params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams, site,
 };
-use super::pasts::Pasts;
-use super::shared::by_pasts;
-use super::{MASKED, Masks, PENALISED};
-use crate::batch::{floats, ints};
+use crate::kernel::pasts::Pasts;
+use crate::kernel::shared_pasts::by_pasts;
+use crate::kernel::{MASKED, Masks, PENALISED};
 
-/// Twin of [`super::attention`].
+/// Twin of [`attention`](crate::kernel::attention).
 pub fn attention(qkv: Tensor<2>, bias: Option<Tensor<3>>, batch: usize, n_heads: usize, dropout: Dropout) -> Tensor<2> {
     attend_packed(qkv, bias, batch, n_heads, dropout.site(site::SELF_WEIGHTS))
 }
 
-/// Twin of [`super::cross_attention`].
+/// Twin of [`cross_attention`](crate::kernel::cross_attention).
 pub fn cross_attention(
     q: Tensor<2>,
     kv: Tensor<2>,
@@ -38,17 +38,17 @@ pub fn cross_attention(
     attend(q, keys, values, for_all_heads(bias), batch, n_heads, dropout.site(site::CROSS_WEIGHTS))
 }
 
-/// Twin of [`super::sparse_attention`].
+/// Twin of [`sparse_attention`](crate::kernel::sparse_attention).
 pub fn sparse_attention(qkv: Tensor<2>, lists: &PairLists, n_heads: usize, dropout: Dropout) -> Tensor<2> {
     attend_lists(qkv, lists, n_heads, dropout.site(site::SELF_WEIGHTS))
 }
 
-/// Twin of [`super::add_norm`].
+/// Twin of [`add_norm`](crate::kernel::add_norm).
 pub fn add_norm(residual: Tensor<2>, x: Tensor<2>, norm: NormParams, epsilon: f64, dropout: Dropout) -> Tensor<2> {
     layer_norm(residual + drop(x, dropout.site(site::SELF_OUTPUT)), &norm, epsilon)
 }
 
-/// Twin of [`super::node_embedding`].
+/// Twin of [`node_embedding`](crate::kernel::node_embedding).
 pub fn node_embedding(
     tokens: Tensor<1, Int>,
     features: Tensor<2>,
@@ -62,7 +62,7 @@ pub fn node_embedding(
     if sum { op + position } else { Tensor::cat(vec![op, position], 1) }
 }
 
-/// Twin of [`super::graph_nll`].
+/// Twin of [`graph_nll`](crate::kernel::graph_nll).
 pub fn graph_nll(o: Tensor<2>, truth: Truth<'_>, params: HeadParams) -> Tensor<1> {
     let ([b, n, _], [_, d], device) = (truth.edges.dims(), o.dims(), o.device());
     // The last position speaks for nobody.
@@ -113,7 +113,7 @@ fn binary_cross_entropy(logits: Tensor<1>, labels: Tensor<1>) -> Tensor<1> {
     relu(logits.clone()) - logits * labels + soft
 }
 
-/// Twin of [`super::encoder`].
+/// Twin of [`encoder`](crate::kernel::encoder).
 pub fn encoder(x: Tensor<2>, bias: Tensor<3>, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
     encoder_per_head(x, bias.unsqueeze_dim(1), layers, config)
 }
@@ -137,7 +137,7 @@ pub fn encoder_per_head(
     x
 }
 
-/// Twin of [`super::sparse_encoder`].
+/// Twin of [`sparse_encoder`](crate::kernel::sparse_encoder).
 pub fn sparse_encoder(
     mut x: Tensor<2>,
     lists: &PairLists,
@@ -158,18 +158,18 @@ pub fn sparse_encoder(
     x
 }
 
-/// Twin of [`super::shared_encoder`].
+/// Twin of [`shared_encoder`](crate::kernel::shared_encoder).
 pub fn shared_encoder(x: Tensor<2>, pasts: &Pasts, layers: Vec<EncoderParams>, config: &BlockConfig) -> Tensor<2> {
     by_pasts(x, pasts, |x, lists| sparse_encoder(x, lists, layers, config))
 }
 
-/// Twin of [`super::concat_linear`].
+/// Twin of [`concat_linear`](crate::kernel::concat_linear).
 pub fn concat_linear(y: Tensor<2>, pasts: &Pasts, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
     let [height, _] = weight.dims();
     linear(pasts.expand(y, None).reshape([pasts.n_rows() / pasts.n(), height]), weight, bias)
 }
 
-/// Twin of [`super::decoder`].
+/// Twin of [`decoder`](crate::kernel::decoder).
 pub fn decoder(
     mut x: Tensor<2>,
     memory: Tensor<2>,
@@ -303,7 +303,7 @@ fn attend(
     weights.matmul(values).swap_dims(1, 2).reshape([rows, d_model]) // [B*N, D]
 }
 
-/// The formula of [`super::sparse_attention`] with one row per pair: gathers, segment maxima and sums.
+/// The formula of [`sparse_attention`](crate::kernel::sparse_attention) with one row per pair: gathers, segment maxima and sums.
 fn attend_lists(qkv: Tensor<2>, lists: &PairLists, n_heads: usize, site: Site) -> Tensor<2> {
     let ([_, width], pairs, indices) = (qkv.dims(), lists.n_pairs(), lists.indices());
     let (d, device) = (width / 3, qkv.device());
@@ -350,7 +350,7 @@ fn split_columns<const K: usize>(x: Tensor<2>) -> [Tensor<2>; K] {
     std::array::from_fn(|k| x.clone().slice([0..rows, k * width..(k + 1) * width]))
 }
 
-/// Twin of [`super::adam`].
+/// Twin of [`adam`](crate::kernel::adam).
 pub fn adam<const D: usize>(
     step: &AdamStep,
     w: Tensor<D>,

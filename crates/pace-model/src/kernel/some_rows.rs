@@ -6,15 +6,15 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 
 #[cfg(feature = "flex")]
-use super::fused::{
-    lift::{self, Input, values},
-    ops::ReadOp,
-    reads::Reads,
-};
+use super::blocks::{check_encoder, needs_grad, push_encoder};
+use super::blocks::{encoder, sparse_encoder};
 #[cfg(feature = "flex")]
-use super::ops::{check_encoder, needs_grad, push_encoder};
-use super::ops::{encoder, sparse_encoder};
-use super::pairs::PairLists;
+use super::fused::{
+    autodiff::{self, Input, values},
+    ops::ReadOp,
+    some_rows::reads::Reads,
+};
+use super::pair_lists::PairLists;
 #[cfg(feature = "flex")]
 use super::params::NormPlacement;
 use super::params::{BlockConfig, EncoderParams};
@@ -77,7 +77,7 @@ fn select(nodes: Tensor<2>, rows: &[u32]) -> Tensor<2> {
 
 #[cfg(feature = "flex")]
 fn serves(x: &Tensor<2>, layers: &[EncoderParams], config: &BlockConfig) -> bool {
-    lift::serves(x) && !layers.is_empty() && config.norm == NormPlacement::Post
+    autodiff::serves(x) && !layers.is_empty() && config.norm == NormPlacement::Post
 }
 
 /// All blocks but the last on all rows, the last at those that are read.
@@ -95,5 +95,5 @@ fn read(
     let op = ReadOp { reads: Arc::new(reads), layer: layers.len(), config: *config };
     let mut inputs = vec![Input::new(blocks(x, layers))];
     push_encoder(last, &mut inputs);
-    lift::run::<13, _>(op, inputs)
+    autodiff::run::<13, _>(op, inputs)
 }

@@ -8,12 +8,12 @@ use super::dropout::Dropout;
 #[cfg(feature = "flex")]
 use super::fused::{
     attention::lists::SparseShape,
-    inference,
-    lift::{self, Input, Primitive},
+    autodiff::{self, Input, Primitive},
+    inference::packed,
     ops::{AddNormOp, AttentionOp, DECODER, ENCODER, MAX_LAYERS, OwnPairs, SparseOp, StackOp},
     parts::AttentionShape,
 };
-use super::pairs::PairLists;
+use super::pair_lists::PairLists;
 #[cfg(feature = "flex")]
 use super::params::site;
 use super::params::{
@@ -24,7 +24,7 @@ use super::{Masks, plain};
 /// Whether operations on activations like `x` take the fused path: f32 on a `flex` device, with or without autodiff.
 pub fn is_fused(x: &Tensor<2>) -> bool {
     #[cfg(feature = "flex")]
-    return lift::serves(x);
+    return autodiff::serves(x);
     #[cfg(not(feature = "flex"))]
     {
         let _ = x;
@@ -52,11 +52,11 @@ pub fn attention(qkv: Tensor<2>, bias: Option<Tensor<3>>, batch: usize, n_heads:
     let n = per_graph(rows, batch);
     check_bias(bias.as_ref(), [batch, n, n]);
     #[cfg(feature = "flex")]
-    if lift::serves(&qkv) && !needs_grad(bias.as_ref()) {
+    if autodiff::serves(&qkv) && !needs_grad(bias.as_ref()) {
         let site = dropout.site(site::SELF_WEIGHTS);
         let shape = AttentionShape { batch, n, m: n, d: width / 3, n_heads, site };
         let op = AttentionOp { shape, bias: bias.map(Input::constant) };
-        return lift::run::<1, _>(op, vec![Input::new(qkv)]);
+        return autodiff::run::<1, _>(op, vec![Input::new(qkv)]);
     }
     plain::attention(qkv, bias, batch, n_heads, dropout)
 }
@@ -86,10 +86,10 @@ pub fn cross_attention(
     let (n, m) = (per_graph(rows, batch), per_graph(key_rows, batch));
     check_bias(bias.as_ref(), [batch, n, m]);
     #[cfg(feature = "flex")]
-    if lift::serves(&q) && !needs_grad(bias.as_ref()) {
+    if autodiff::serves(&q) && !needs_grad(bias.as_ref()) {
         let shape = AttentionShape { batch, n, m, d, n_heads, site: dropout.site(site::CROSS_WEIGHTS) };
         let op = AttentionOp { shape, bias: bias.map(Input::constant) };
-        return lift::run::<2, _>(op, vec![Input::new(q), Input::new(kv)]);
+        return autodiff::run::<2, _>(op, vec![Input::new(q), Input::new(kv)]);
     }
     plain::cross_attention(q, kv, bias, batch, n_heads, dropout)
 }
@@ -113,9 +113,9 @@ pub fn sparse_attention(qkv: Tensor<2>, lists: &PairLists, n_heads: usize, dropo
     check_heads(width / 3, n_heads);
     assert!(width.is_multiple_of(3), "packed projection of width {width} is not queries, keys and values");
     #[cfg(feature = "flex")]
-    if lift::serves(&qkv) {
+    if autodiff::serves(&qkv) {
         let shape = SparseShape { d: width / 3, n_heads, site: dropout.site(site::SELF_WEIGHTS) };
-        return lift::run::<1, _>(SparseOp { lists: lists.host().clone(), shape }, vec![Input::new(qkv)]);
+        return autodiff::run::<1, _>(SparseOp { lists: lists.host().clone(), shape }, vec![Input::new(qkv)]);
     }
     plain::sparse_attention(qkv, lists, n_heads, dropout)
 }
@@ -134,10 +134,10 @@ pub fn add_norm(residual: Tensor<2>, x: Tensor<2>, norm: NormParams, epsilon: f6
     assert_eq!(residual.dims(), x.dims(), "residual and x differ in shape");
     assert!(norm.gamma.dims() == [d] && norm.beta.dims() == [d], "norm of width {:?}, not {d}", norm.gamma.dims());
     #[cfg(feature = "flex")]
-    if lift::serves(&x) {
+    if autodiff::serves(&x) {
         let op = AddNormOp { epsilon: epsilon as f32, site: dropout.site(site::SELF_OUTPUT) };
         let inputs = vec![Input::new(residual), Input::new(x), Input::new(norm.gamma), Input::new(norm.beta)];
-        return lift::run::<4, _>(op, inputs);
+        return autodiff::run::<4, _>(op, inputs);
     }
     plain::add_norm(residual, x, norm, epsilon, dropout)
 }
@@ -170,7 +170,7 @@ pub fn encoder(x: Tensor<2>, bias: Tensor<3>, layers: Vec<EncoderParams>, config
     check_bias(Some(&bias), [batch, n, n]);
     check_encoder(&layers, d);
     #[cfg(feature = "flex")]
-    if lift::serves(&x) && !needs_grad(Some(&bias)) {
+    if autodiff::serves(&x) && !needs_grad(Some(&bias)) {
         return encoder_stack(OwnPairs::Bias(Input::constant(bias)), x, layers, config);
     }
     plain::encoder(x, bias, layers, config)
@@ -189,15 +189,15 @@ pub fn sparse_encoder(x: Tensor<2>, lists: &PairLists, layers: Vec<EncoderParams
     let d = check_rows(&x, lists.n_rows(), 1, config);
     check_encoder(&layers, d);
     #[cfg(feature = "flex")]
-    if lift::serves(&x) && !x.is_autodiff() && inference::serves(config) && !layers.is_empty() {
+    if autodiff::serves(&x) && !x.is_autodiff() && packed::serves(config) && !layers.is_empty() {
         let (rows, inputs) = (lists.n_rows(), constants(x, layers));
         let (x, params) = inputs.split_first().expect("x comes first");
-        let params: Vec<&[f32]> = params.iter().map(lift::values).collect();
-        let y = inference::encode(lift::values(x), d, lists.host(), &params, config);
-        return Tensor::from_primitive::<Flex>(lift::primitive(y, [rows, d]));
+        let params: Vec<&[f32]> = params.iter().map(autodiff::values).collect();
+        let y = packed::encode(autodiff::values(x), d, lists.host(), &params, config);
+        return Tensor::from_primitive::<Flex>(autodiff::primitive(y, [rows, d]));
     }
     #[cfg(feature = "flex")]
-    if lift::serves(&x) {
+    if autodiff::serves(&x) {
         return encoder_stack(OwnPairs::Lists(lists.host().clone()), x, layers, config);
     }
     plain::sparse_encoder(x, lists, layers, config)
@@ -268,7 +268,7 @@ pub fn decoder(
         check_norms([&params.norm_cross, &params.norm_cross], d);
     }
     #[cfg(feature = "flex")]
-    if lift::serves(&x) && !needs_grad(Some(&masks.own)) && !needs_grad(masks.memory.as_ref()) {
+    if autodiff::serves(&x) && !needs_grad(Some(&masks.own)) && !needs_grad(masks.memory.as_ref()) {
         let (own, memory_bias) = (OwnPairs::Bias(Input::constant(masks.own)), masks.memory.map(Input::constant));
         let op = StackOp { layer: DECODER, first_layer: 0, config: *config, own, memory_bias };
         return in_stacks(op, x, Some(memory), layers, |params, inputs| {

@@ -3,8 +3,8 @@
 //! Columns keep their usual order (head, position in head). Weights are [graphs, H, N, M], negated where dropout drops them.
 //! Large graphs do not keep them: backward passes no weights and they are computed again from queries and keys.
 
-use super::geometry::{Geometry, Grads, Rows};
-use super::softmax::passed;
+use super::{Geometry, Grads, Rows};
+use crate::kernel::fused::attention::softmax::passed;
 use crate::kernel::fused::products::{Into, Mat, product};
 use crate::kernel::fused::simd::{LANES, Simd, get, kernel, map, sum};
 use crate::kernel::{MASKED, PENALISED};

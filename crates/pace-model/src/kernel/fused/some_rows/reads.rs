@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::kernel::MASKED;
-use crate::kernel::pairs::Lists;
+use crate::kernel::pair_lists::Lists;
 
 /// Pairs per group: groups are what threads share out, and each adds one copy of the weight gradients.
 const GROUP_PAIRS: usize = 512;

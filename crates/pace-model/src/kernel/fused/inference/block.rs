@@ -5,12 +5,12 @@
 
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSlice};
 
-use super::attention::Order;
-use super::ops::ENCODER;
-use super::pool::Buffer;
-use super::products::{Finish, Mat, PLAIN, Panels};
-use super::rows;
-use super::sublayer::{Frame, Sublayer};
+use crate::kernel::fused::attention::Order;
+use crate::kernel::fused::block::sublayer::{Frame, Sublayer};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::ops::ENCODER;
+use crate::kernel::fused::products::{Finish, Mat, PLAIN, Panels};
+use crate::kernel::fused::rows;
 
 /// A block.
 pub(crate) struct Ready<'a> {

@@ -6,12 +6,12 @@
 
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
-use super::attention::along::{Along, attend};
-use super::attention::has_lanes;
-use super::pool::Buffer;
-use super::ready::{Ready, Room, at_least};
-use super::sublayer::{Frame, Own};
 use crate::kernel::dropout::Dropout;
+use crate::kernel::fused::attention::has_lanes;
+use crate::kernel::fused::attention::lists::inference::{Along, attend};
+use crate::kernel::fused::block::sublayer::{Frame, Own};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::inference::block::{Ready, Room, at_least};
 use crate::kernel::params::{BlockConfig, NormPlacement};
 use crate::kernel::pasts::{Group, Pasts};
 

@@ -5,16 +5,15 @@
 use burn::backend::Flex;
 use burn::tensor::Tensor;
 
+use super::blocks::sparse_encoder;
+#[cfg(feature = "flex")]
+use super::blocks::{check_encoder, constants};
 #[cfg(feature = "flex")]
 use super::fused::{
-    concat,
-    lift::{self, Input, values},
-    shared,
+    autodiff::{self, Input, values},
+    inference::{concat_linear as concat, shared_pasts as shared},
 };
-use super::ops::sparse_encoder;
-#[cfg(feature = "flex")]
-use super::ops::{check_encoder, constants};
-use super::pairs::PairLists;
+use super::pair_lists::PairLists;
 use super::params::{BlockConfig, EncoderParams};
 use super::pasts::Pasts;
 use super::plain;
@@ -44,14 +43,14 @@ pub fn shared_encoder(
     assert!(pasts.inputs.iter().all(|&input| (input as usize) < count), "an input beyond the {count} given");
     assert!(rows.is_none_or(<[u32]>::is_sorted), "rows are read in ascending order");
     #[cfg(feature = "flex")]
-    if lift::serves(&x) && !x.is_autodiff() && shared::serves(config) && !layers.is_empty() {
+    if autodiff::serves(&x) && !x.is_autodiff() && shared::serves(config) && !layers.is_empty() {
         let [_, d] = x.dims();
         check_encoder(&layers, d);
         let inputs = constants(x, layers);
         let (x, params) = inputs.split_first().expect("x comes first");
         let params: Vec<&[f32]> = params.iter().map(values).collect();
         let y = shared::Encoder::new(values(x), d, pasts, &params, config).encode(rows);
-        return Tensor::from_primitive::<Flex>(lift::primitive(y, [pasts.len(), d]));
+        return Tensor::from_primitive::<Flex>(autodiff::primitive(y, [pasts.len(), d]));
     }
     by_pasts(x, pasts, |x, lists| sparse_encoder(x, lists, layers, config))
 }
@@ -83,10 +82,10 @@ pub fn concat_linear(y: Tensor<2>, pasts: &Pasts, weight: Tensor<2>, bias: Tenso
     assert!(height == pasts.n() * d, "weight of {height} rows for {} positions of width {d}", pasts.n());
     assert_eq!(bias.dims(), [width], "bias of a map to {width}");
     #[cfg(feature = "flex")]
-    if lift::serves(&y) && ![y.is_autodiff(), weight.is_autodiff(), bias.is_autodiff()].contains(&true) {
+    if autodiff::serves(&y) && ![y.is_autodiff(), weight.is_autodiff(), bias.is_autodiff()].contains(&true) {
         let [y, weight, bias] = [Input::constant(y), Input::constant(weight), Input::constant(bias)];
         let graphs = concat::linear(values(&y), pasts, values(&weight), values(&bias));
-        return Tensor::from_primitive::<Flex>(lift::primitive(graphs, [pasts.n_rows() / pasts.n(), width]));
+        return Tensor::from_primitive::<Flex>(autodiff::primitive(graphs, [pasts.n_rows() / pasts.n(), width]));
     }
     plain::concat_linear(y, pasts, weight, bias)
 }

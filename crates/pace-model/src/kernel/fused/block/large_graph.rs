@@ -11,13 +11,13 @@ use rayon::prelude::{
     ParallelIterator, ParallelSlice, ParallelSliceMut,
 };
 
-use super::attention::Scratch;
-use super::attention::lists::{self, Sparse};
-use super::pool::Buffer;
-use super::products::{Into, add_weight_grad, input_grad, linear_unbiased};
-use super::rows;
-use super::stack::Cut;
-use super::sublayer::{Block, Frame, Kind, Saved, Sublayer};
+use crate::kernel::fused::attention::Scratch;
+use crate::kernel::fused::attention::lists::{self, Sparse};
+use crate::kernel::fused::block::stack::Cut;
+use crate::kernel::fused::block::sublayer::{Block, Frame, Kind, Saved, Sublayer};
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::products::{Into, add_weight_grad, input_grad, linear_unbiased};
+use crate::kernel::fused::rows;
 use crate::kernel::params::NormPlacement;
 
 /// From this many rows between two seams on, a graph is cut. Under it, one block is still nearly in cache, and a batch has

@@ -11,16 +11,16 @@ use std::ops::Range;
 
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::attention::{softmax, softmax_grad};
-use super::pool::Buffer;
-use super::products::{
+use crate::kernel::dropout::Site;
+use crate::kernel::fused::attention::{softmax, softmax_grad};
+use crate::kernel::fused::block::sublayer::Way;
+use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::products::{
     Finish, Into, Left, Mat, PLAIN, Panels, add_weight_grad, input_grad, linear, linear_unbiased, product,
 };
-use super::reads::{Group, Reads};
-use super::rows;
-use super::simd::{Simd, add_scaled, dot, kernel};
-use super::sublayer::Way;
-use crate::kernel::dropout::Site;
+use crate::kernel::fused::rows;
+use crate::kernel::fused::simd::{Simd, add_scaled, dot, kernel};
+use crate::kernel::fused::some_rows::reads::{Group, Reads};
 
 /// Reads that are computed together.
 const BLOCK_READS: usize = 64;

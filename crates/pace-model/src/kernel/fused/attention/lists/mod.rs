@@ -2,18 +2,20 @@
 //!
 //! The work is in proportion to the pairs; on trees it is a few percent of the linear maps around it.
 
+pub(crate) mod inference;
+
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::gather::{Gather, Place, Terms};
-use super::order::{ByHead, ByLane, Heads, Order};
-use super::softmax::{softmax, softmax_grad};
 use crate::kernel::dropout::Site;
-use crate::kernel::fused::pool::Buffer;
+use crate::kernel::fused::attention::gather::{Gather, Place, Terms};
+use crate::kernel::fused::attention::order::{ByHead, ByLane, Heads, Order};
+use crate::kernel::fused::attention::softmax::{softmax, softmax_grad};
+use crate::kernel::fused::block::stack::{Cut, by_group};
+use crate::kernel::fused::block::sublayer::Block;
+use crate::kernel::fused::buffer::Buffer;
 use crate::kernel::fused::products::{Finish, Mat, PLAIN, Panels};
 use crate::kernel::fused::simd::{LANES, Simd, kernel, map};
-use crate::kernel::fused::stack::{Cut, by_group};
-use crate::kernel::fused::sublayer::Block;
-use crate::kernel::pairs::{Lists, Reader};
+use crate::kernel::pair_lists::{Lists, Reader};
 
 /// Sizes, lists and dropout of the attention of one block of rows.
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! The update of one parameter by Adam, as a single pass over its numbers.
+//! [`AdamStep`]: the update of one parameter by Adam, in a single pass over its numbers.
 
 use burn::tensor::Tensor;
 
@@ -36,32 +36,35 @@ impl AdamStep {
     pub(crate) fn correction(&self) -> f32 {
         self.root() / (1.0 - self.beta_1.powi(self.time as i32))
     }
-}
 
-/// Takes the step: parameter w, gradient g and moments m, v of one shape -> the next w and moments.
-///
-/// The fused path writes into the memory of w, m and v where nobody else holds it.
-///
-/// # Panics
-///
-/// If the shapes differ.
-pub fn adam<const D: usize>(
-    step: &AdamStep,
-    w: Tensor<D>,
-    g: Tensor<D>,
-    moments: [Tensor<D>; 2],
-) -> (Tensor<D>, [Tensor<D>; 2]) {
-    let shape = w.dims();
-    assert!(
-        g.dims() == shape && moments.iter().all(|moment| moment.dims() == shape),
-        "parameter {shape:?}, gradient {:?}, moments {:?} and {:?} differ in shape",
-        g.dims(),
-        moments[0].dims(),
-        moments[1].dims()
-    );
-    #[cfg(feature = "flex")]
-    if [&w, &g, &moments[0], &moments[1]].into_iter().all(|tensor| autodiff::serves(tensor) && !tensor.is_autodiff()) {
-        return adam::step(step, w, g, moments);
+    /// Takes the step: parameter w, gradient g and moments m, v of one shape -> the next w and moments.
+    ///
+    /// The fused path writes into the memory of w, m and v if nobody else holds it.
+    ///
+    /// # Panics
+    ///
+    /// If the shapes differ.
+    pub fn take<const D: usize>(
+        &self,
+        w: Tensor<D>,
+        g: Tensor<D>,
+        moments: [Tensor<D>; 2],
+    ) -> (Tensor<D>, [Tensor<D>; 2]) {
+        let shape = w.dims();
+        assert!(
+            g.dims() == shape && moments.iter().all(|moment| moment.dims() == shape),
+            "parameter {shape:?}, gradient {:?}, moments {:?} and {:?} differ in shape",
+            g.dims(),
+            moments[0].dims(),
+            moments[1].dims()
+        );
+        #[cfg(feature = "flex")]
+        if [&w, &g, &moments[0], &moments[1]]
+            .into_iter()
+            .all(|tensor| autodiff::serves(tensor) && !tensor.is_autodiff())
+        {
+            return adam::step(self, w, g, moments);
+        }
+        plain::adam(self, w, g, moments)
     }
-    plain::adam(step, w, g, moments)
 }

@@ -13,7 +13,7 @@ use super::fused::simd::{LANES, Simd};
 
 /// Dropout of one call: the probability of dropping an element and the seed of the masks.
 ///
-/// The caller changes the seed at every step and every call; sites inside one call are told apart by the kernel.
+/// The caller changes the seed at every step and every call. The kernel tells the sites inside one call apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dropout {
     p: f64,
@@ -44,7 +44,7 @@ impl Dropout {
         x * mask
     }
 
-    /// The masks of one place in the network; different sites of one seed are independent.
+    /// The masks of one site in the network; different sites of one seed are independent.
     pub(crate) fn site(self, site: usize) -> Site {
         let key = spread(self.seed ^ spread(site as u64 + 1));
         Site {
@@ -55,7 +55,7 @@ impl Dropout {
     }
 }
 
-/// One place where dropout is applied, with everything the inner loops need.
+/// One site at which dropout is applied, with everything the inner loops need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site {
     key: [u32; 2],

@@ -1,4 +1,4 @@
-//! [`node_embedding`]: operation and dag2seq position of a node as one vector: the input of the first block.
+//! [`node_embedding`]: the operation and the dag2seq position of a node as one vector, which the first block reads.
 
 use burn::tensor::{Int, Tensor};
 
@@ -6,7 +6,7 @@ use super::dropout::Dropout;
 #[cfg(feature = "flex")]
 use super::fused::{
     autodiff::{self, Input},
-    embedding::EmbeddingOp,
+    embedding::{EmbeddingOp, EmbeddingView},
 };
 use super::plain;
 
@@ -63,11 +63,13 @@ pub fn node_embedding(
         let tokens: Vec<u32> = tokens.into_data().iter::<i64>().map(|token| token as u32).collect();
         let [hidden, position] = [site::HIDDEN, site::POSITION].map(|site| dropout.site(site));
         let op = EmbeddingOp { tokens: tokens.into(), features: Input::constant(features), sum, hidden, position };
-        let EmbeddingParams { weight, bias, first, second } = params;
-        return autodiff::run::<4, _>(
-            op,
-            vec![Input::new(weight), Input::new(bias), Input::new(first), Input::new(second)],
-        );
+        let inputs = EmbeddingView {
+            weight: Input::new(params.weight),
+            bias: Input::new(params.bias),
+            first: Input::new(params.first),
+            second: Input::new(params.second),
+        };
+        return autodiff::run::<4, _>(op, inputs);
     }
     plain::node_embedding(tokens, features, params, sum, dropout)
 }

@@ -6,7 +6,7 @@ use pace_graph::Op;
 #[cfg(feature = "flex")]
 use super::fused::{
     autodiff::{self, Input},
-    likelihood::LikelihoodOp,
+    likelihood::{LikelihoodOp, LikelihoodView},
 };
 use super::plain;
 
@@ -77,12 +77,20 @@ pub fn graph_nll(o: Tensor<2>, truth: Truth<'_>, params: HeadParams) -> Tensor<1
             lengths: truth.lengths.into(),
             edges: Input::constant(truth.edges.clone()),
         };
-        let HeadParams { w1, b1, w2, b2, target, bias, source, out, out_bias } = params;
-        let [b1, b2] = [(b1, f), (b2, n_ops)].map(|(bias, d)| bias.unwrap_or_else(|| Tensor::zeros([d], &device)));
-        let (node, edge) = ([Input::new(o), Input::new(w1), Input::new(b1), Input::new(w2), Input::new(b2)], {
-            [Input::new(target), Input::new(bias), Input::new(source), Input::new(out), Input::new(out_bias)]
-        });
-        return autodiff::run::<10, _>(op, node.into_iter().chain(edge).collect()).reshape([b]);
+        let bias = |bias: Option<Tensor<1>>, d: usize| bias.unwrap_or_else(|| Tensor::zeros([d], &device));
+        let inputs = LikelihoodView {
+            o: Input::new(o),
+            w1: Input::new(params.w1),
+            b1: Input::new(bias(params.b1, f)),
+            w2: Input::new(params.w2),
+            b2: Input::new(bias(params.b2, n_ops)),
+            target: Input::new(params.target),
+            bias: Input::new(params.bias),
+            source: Input::new(params.source),
+            out: Input::new(params.out),
+            out_bias: Input::new(params.out_bias),
+        };
+        return autodiff::run::<10, _>(op, inputs).reshape([b]);
     }
     plain::graph_nll(o, truth, params)
 }

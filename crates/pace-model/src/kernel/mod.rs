@@ -1,35 +1,49 @@
 //! Transformer blocks as single operations: fused on the CPU, in stock Burn operations everywhere else.
 //!
-//! A stock training step on small graphs spends most of its time in the seams: tiny batched matrix products, permuting
-//! copies, and softmax, layer norm and dropout decomposed for autodiff. The functions here take activations flat,
-//! [B*N, D], and do the whole attention, add-and-norm, block or stack of blocks in one operation with a hand-written
-//! backward pass, the graphs of the batch spread over threads inside it.
+//! A stock training step on small graphs spends most of its time between the operations: in tiny batched matrix products, permuting
+//! copies, and softmax, layer norm and dropout decomposed for autodiff. The functions here take activations flat, [B*N, D], and
+//! do a whole attention, add-and-norm or stack of blocks in one operation with a hand-written backward pass. Inside it, threads
+//! share the graphs of the batch.
 //!
-//! - [`attention`], [`cross_attention`], [`add_norm`]: parts, for models that build their own blocks;
-//! - [`encoder_layer`], [`encoder`], [`decoder_layer`], [`decoder`]: whole blocks, and stacks of them, which keep the
-//!   activations of a few graphs in cache from the first block to the last;
-//! - [`sparse_attention`], [`sparse_encoder`]: the same on packed rows, along lists of keys instead of under a mask;
-//! - [`encoder_rows`], [`sparse_encoder_rows`]: stacks of which only some rows are wanted;
+//! - [`encoder`], [`decoder`]: stacks of blocks, which keep the activations of a few graphs in cache from the first block to the last;
+//! - [`sparse_encoder`]: the same on packed rows, along lists of keys instead of under a mask;
+//! - [`encoder_rows`], [`sparse_encoder_rows`]: stacks of which only some rows are read;
 //! - [`shared_encoder`], [`concat_linear`]: a stack, and a map of its result, on graphs of which many nodes have equal
 //!   [`Pasts`], computed once each;
+//! - [`attention`], [`cross_attention`], [`sparse_attention`], [`add_norm`]: parts, for models that build their own blocks;
 //! - [`node_embedding`]: operation and position of a node, what the first block reads;
 //! - [`graph_nll`]: the classifiers of a decoder and the likelihood of graphs under them;
-//! - [`adam`]: the optimiser's update of a parameter;
+//! - [`AdamStep`]: the optimiser's update of a parameter;
 //! - [`plain`]: the twin of each, by which it is defined and tested.
 //!
 //! The fused path serves f32 tensors on a `flex` device; anything else takes the twin by itself. Values and gradients are
 //! the same for any number of threads: the batch is cut by shape alone, and partial weight gradients are summed in order.
 //!
+//! # The way in
+//!
+//! From a call to its inner loop there are five hops. For [`encoder`]:
+//!
+//! 1. `encoder` (`blocks.rs`) checks the shapes and chooses the fused path or the twin;
+//! 2. `StackOp::forward` (`fused/block/op.rs`), which Burn's autodiff calls, lays the weights out;
+//! 3. `Stack::forward` (`fused/block/stack.rs`) cuts the batch into chunks, for threads and caches;
+//! 4. `Sublayer::forward` (`fused/block/forward.rs`) is the mathematics of a sublayer;
+//! 5. the loops: `lanes::forward` (`fused/attention/masked/`), `Panels::product` (`fused/products/`), `norm` (`fused/rows.rs`).
+//!
+//! Every other operation is shorter: `sparse_encoder` without a graph goes by `packed_encoder` (`fused/inference/`) and its strips to
+//! the same loops, `encoder_rows` by `SomeRowsOp` and `SomeRows::forward` (`fused/some_rows/`), `graph_nll` by `LikelihoodOp`.
+//!
 //! # Masks
 //!
-//! An attention bias is added to the scores, one [N, M] matrix per graph for all heads: 0 where a query may look, -inf
-//! (anything at or under [`MASKED`]) where it may not. Masked weights are exact zeros, and a row with nothing allowed gives
+//! An attention bias is added to the scores, one [N, M] matrix per graph for all heads: 0 if a query may look at a key, -inf
+//! (anything at or under [`MASKED`]) if it may not. Masked weights are exact zeros, and a row with nothing allowed gives
 //! zeros, not NaN. A finite penalty such as -1e9 (anything at or under [`PENALISED`]) takes the place of the score, as
 //! `masked_fill` does: a row of nothing else is uniform attention and no gradient passes through its scores, which is what
 //! the published PACE-MLM code does for nodes without descendants.
 
 mod adam;
+mod attention;
 mod blocks;
+mod check;
 mod dropout;
 mod embedding;
 #[cfg(feature = "flex")]
@@ -45,14 +59,11 @@ mod some_rows;
 use burn::tensor::Tensor;
 
 #[cfg(feature = "flex")]
-#[doc(hidden)]
 pub use fused::products::bench;
 
-pub use adam::{AdamStep, adam};
-pub use blocks::{
-    add_norm, attention, cross_attention, decoder, decoder_layer, encoder, encoder_layer, is_fused, sparse_attention,
-    sparse_encoder,
-};
+pub use adam::AdamStep;
+pub use attention::{add_norm, attention, cross_attention, is_fused, sparse_attention};
+pub use blocks::{decoder, encoder, sparse_encoder};
 pub use dropout::Dropout;
 pub use embedding::{EmbeddingParams, node_embedding};
 pub use likelihood::{HeadParams, Truth, graph_nll};

@@ -1,9 +1,9 @@
 //! [`Pasts`]: which nodes of a batch have equal vectors, whatever the parameters.
 //!
 //! Under an ancestor mask the vector of a node, in any block, depends on its own input and on the vectors of the nodes it
-//! looks at, all of which stand before it. So two nodes with equal inputs that look at equal nodes have equal vectors, in the
-//! same graph or in two: graphs that begin alike share the rows of their beginning. A node's input and all it looks at,
-//! directly or not, is its *past*. Of the nodes of 1,024 ENAS graphs about half have a past of their own.
+//! looks at, all of which stand before it. So two nodes with equal inputs that look at equal nodes have equal vectors, in one
+//! graph or in two: graphs that begin alike share the rows of their beginning. The *past* of a node is its input and all it looks
+//! at, directly or not. Of the nodes of 1,024 ENAS graphs about half have a past of their own.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use crate::batch::ints;
 use crate::interner::Interner;
 
-/// Graphs per group, at least and at most: threads share out groups, and a larger one has more equal pasts.
+/// Graphs per group, at least and at most. Threads share the groups, and a larger group has more equal pasts.
 const GROUP_GRAPHS: [usize; 2] = [8, 4096];
 
 /// The distinct pasts of a batch of graphs of N rows. Built by hash-consing in O(pairs).
@@ -22,41 +22,34 @@ pub struct Pasts {
     n: usize,
     /// The input of each past.
     pub(crate) inputs: Vec<u32>,
-    /// The pasts that past p looks at, itself among them where it does, are `keys[offsets[p]..offsets[p + 1]]`.
+    /// Past p looks at `keys[offsets[p]..offsets[p + 1]]`, which may contain p itself.
     pub(crate) offsets: Vec<u32>,
     pub(crate) keys: Vec<u32>,
     /// The past of every row.
     pub(crate) of_row: Vec<u32>,
-    /// In order; together they have all pasts and all rows.
+    /// Cover all pasts and all rows, in order.
     pub(crate) groups: Vec<Group>,
 }
 
-/// Graphs that share pasts among themselves, and with no others.
+/// Consecutive graphs that share pasts with each other and with no other graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) pasts: Range<usize>,
     pub(crate) rows: Range<usize>,
 }
 
-/// Stands for the past that is looked up.
+/// Stands for the past that is being looked up.
 const ITSELF: u32 = u32::MAX;
 
 impl Pasts {
-    /// Of graphs of `n` rows with the given inputs, equal numbers for equal inputs. `looks_at` puts the positions that a row
-    /// looks at, ascending and counted in its graph, into an empty list. `None` if one of them stands after the row.
-    ///
-    /// ```
-    /// use pace_model::kernel::Pasts;
-    /// // Two chains of three, every node looking at itself and all before it, which differ in their last node.
-    /// let pasts = Pasts::new(&[5, 6, 7, 5, 6, 8], 3, |row, keys| keys.extend(0..=row as u32 % 3)).unwrap();
-    /// assert_eq!(pasts.len(), 4);
-    /// ```
+    /// The pasts of graphs of `n` rows. `inputs` has a number for each row, equal ones for equal inputs. `looks_at` fills an empty list
+    /// with the positions in its graph that a row looks at, ascending. `None` if a position stands after the row.
     pub fn new(inputs: &[u32], n: usize, looks_at: impl Fn(usize, &mut Vec<u32>) + Sync) -> Option<Pasts> {
         Pasts::with_beginnings(inputs, n, &vec![0; inputs.len() / n.max(1)], looks_at)
     }
 
-    /// [`Pasts::new`] where it is known how many rows at the beginning of each graph are like those of the graph before it, in
-    /// input and in what they look at: those are not looked up.
+    /// [`Pasts::new`] for graphs of which it is known how many rows at their beginning are like those of the graph before, in
+    /// input and in what they look at. These rows are not looked up.
     pub(crate) fn with_beginnings(
         inputs: &[u32],
         n: usize,
@@ -82,7 +75,7 @@ impl Pasts {
         }
     }
 
-    /// The pasts of some graphs, numbered from 0.
+    /// The pasts of some graphs, counted from 0.
     fn of_group(
         inputs: &[u32],
         n: usize,
@@ -124,7 +117,7 @@ impl Pasts {
         Some(pasts)
     }
 
-    /// Adds those of the next group.
+    /// Adds the pasts of the next group.
     fn append(&mut self, other: Pasts) {
         let (pasts, pairs) = (self.len() as u32, self.keys.len() as u32);
         self.inputs.extend(other.inputs);
@@ -174,8 +167,8 @@ fn select(x: Tensor<2>, rows: impl ExactSizeIterator<Item = u32>) -> Tensor<2> {
     x.select(0, ints(rows.map(|row| row as i32).collect(), [count], &device))
 }
 
-/// The groups of a batch of so many graphs: at least two, unless they are very few, or one of many threads is at work here
-/// already and nobody waits for a share. A row's vector does not depend on its group.
+/// The groups of a batch of so many graphs. On a worker thread as few as possible: the other workers have batches of their own. Else
+/// an even number, unless the graphs are very few. A row's vector does not depend on its group.
 fn groups(batch: usize) -> Vec<Range<usize>> {
     let [least, most] = GROUP_GRAPHS;
     let count = batch.div_ceil(most);

@@ -7,26 +7,28 @@ use burn::tensor::Tensor;
 
 use super::blocks::sparse_encoder;
 #[cfg(feature = "flex")]
-use super::blocks::{check_encoder, constants};
+use super::blocks::{constants, views};
+#[cfg(feature = "flex")]
+use super::check;
 #[cfg(feature = "flex")]
 use super::fused::{
     autodiff::{self, Input, values},
-    inference::{concat_linear as concat, shared_pasts as shared},
+    inference,
 };
 use super::pair_lists::PairLists;
 use super::params::{BlockConfig, EncoderParams};
 use super::pasts::Pasts;
 use super::plain;
 
-/// [`encoder`](super::encoder) under the mask that `pasts` was made from, with equal pasts computed once and the first
-/// projection once per distinct input. Without dropout, which would make equal rows differ. [`Pasts::expand`] gives each row
-/// the vector of its past.
+/// [`encoder`](super::encoder) under the mask that `pasts` was made from. It computes equal pasts once, and the first projection
+/// once per distinct input. Dropout must be off: it would make equal rows differ. [`Pasts::expand`] gives each row the vector of
+/// its past.
 ///
 /// # Shapes
 ///
-/// - x: [U, D], the distinct inputs by their numbers in `pasts`
+/// - x: [U, D], the distinct inputs; `pasts` refers to them by row
 /// - output: [pasts, D]. With `rows`, of 0..B*N and ascending, the last block is computed for the pasts of these rows only, and
-///   the vectors of others mean nothing
+///   the vectors of other pasts mean nothing
 ///
 /// # Panics
 ///
@@ -43,13 +45,11 @@ pub fn shared_encoder(
     assert!(pasts.inputs.iter().all(|&input| (input as usize) < count), "an input beyond the {count} given");
     assert!(rows.is_none_or(<[u32]>::is_sorted), "rows are read in ascending order");
     #[cfg(feature = "flex")]
-    if autodiff::serves(&x) && !x.is_autodiff() && shared::serves(config) && !layers.is_empty() {
+    if autodiff::serves(&x) && !x.is_autodiff() && inference::serves(config) && !layers.is_empty() {
         let [_, d] = x.dims();
-        check_encoder(&layers, d);
-        let inputs = constants(x, layers);
-        let (x, params) = inputs.split_first().expect("x comes first");
-        let params: Vec<&[f32]> = params.iter().map(values).collect();
-        let y = shared::Encoder::new(values(x), d, pasts, &params, config).encode(rows);
+        check::encoder(&layers, d);
+        let (x, layers) = (Input::constant(x), constants(layers));
+        let y = inference::shared_encoder(values(&x), d, pasts, rows, views(&layers), config);
         return Tensor::from_primitive::<Flex>(autodiff::primitive(y, [pasts.len(), d]));
     }
     by_pasts(x, pasts, |x, lists| sparse_encoder(x, lists, layers, config))
@@ -66,8 +66,8 @@ pub(super) fn by_pasts(
     blocks(pasts.of_inputs(x), &lists)
 }
 
-/// The vectors of the N rows of each graph side by side, times a matrix: for every graph, sum over its positions p of y_p W_p,
-/// plus bias, with each past multiplied once for each position at which it stands.
+/// The vectors of the N rows of each graph side by side, times a matrix: sum over the positions p of y_p W_p, plus bias. Each past
+/// is multiplied once for each position at which it stands.
 ///
 /// # Shapes
 ///
@@ -84,7 +84,7 @@ pub fn concat_linear(y: Tensor<2>, pasts: &Pasts, weight: Tensor<2>, bias: Tenso
     #[cfg(feature = "flex")]
     if autodiff::serves(&y) && ![y.is_autodiff(), weight.is_autodiff(), bias.is_autodiff()].contains(&true) {
         let [y, weight, bias] = [Input::constant(y), Input::constant(weight), Input::constant(bias)];
-        let graphs = concat::linear(values(&y), pasts, values(&weight), values(&bias));
+        let graphs = inference::concat_linear(values(&y), pasts, values(&weight), values(&bias));
         return Tensor::from_primitive::<Flex>(autodiff::primitive(graphs, [pasts.n_rows() / pasts.n(), width]));
     }
     plain::concat_linear(y, pasts, weight, bias)

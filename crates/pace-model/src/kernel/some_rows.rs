@@ -1,18 +1,14 @@
-//! Stacks of encoder blocks of whose result only some rows are wanted, such as the roots of trees.
-
-#[cfg(feature = "flex")]
-use std::sync::Arc;
+//! Stacks of encoder blocks of which only some rows are read, such as the roots of trees.
 
 use burn::tensor::Tensor;
 
-#[cfg(feature = "flex")]
-use super::blocks::{check_encoder, needs_grad, push_encoder};
 use super::blocks::{encoder, sparse_encoder};
+#[cfg(feature = "flex")]
+use super::check;
 #[cfg(feature = "flex")]
 use super::fused::{
     autodiff::{self, Input, values},
-    ops::ReadOp,
-    some_rows::reads::Reads,
+    some_rows::{self, Reads},
 };
 use super::pair_lists::PairLists;
 #[cfg(feature = "flex")]
@@ -20,7 +16,7 @@ use super::params::NormPlacement;
 use super::params::{BlockConfig, EncoderParams};
 use crate::batch::ints;
 
-/// The given rows of [`encoder`]'s result, for less: the last block is computed at these rows only.
+/// The given rows of the result of [`encoder`]. Costs less, because the last block is computed at these rows only.
 ///
 /// # Shapes
 ///
@@ -37,7 +33,7 @@ pub fn encoder_rows(
     config: &BlockConfig,
 ) -> Tensor<2> {
     #[cfg(feature = "flex")]
-    if serves(&x, &layers, config) && !needs_grad(Some(&bias)) {
+    if serves(&x, &layers, config) && !check::needs_grad(Some(&bias)) {
         let [_, n, _] = bias.dims();
         if let Some(reads) = Reads::of_bias(rows, values(&Input::constant(bias.clone())), n) {
             return read(x, reads, layers, config, |x, layers| encoder(x, bias, layers, config));
@@ -46,7 +42,7 @@ pub fn encoder_rows(
     select(encoder(x, bias, layers, config), rows)
 }
 
-/// The given rows of [`sparse_encoder`]'s result, for less: as [`encoder_rows`].
+/// The given rows of the result of [`sparse_encoder`], as [`encoder_rows`].
 ///
 /// # Shapes
 ///
@@ -90,10 +86,8 @@ fn read(
     blocks: impl FnOnce(Tensor<2>, Vec<EncoderParams>) -> Tensor<2>,
 ) -> Tensor<2> {
     let [_, d] = x.dims();
-    check_encoder(&layers, d);
+    check::encoder(&layers, d);
     let last = layers.pop().expect("at least one block");
-    let op = ReadOp { reads: Arc::new(reads), layer: layers.len(), config: *config };
-    let mut inputs = vec![Input::new(blocks(x, layers))];
-    push_encoder(last, &mut inputs);
-    autodiff::run::<13, _>(op, inputs)
+    let layer = layers.len();
+    some_rows::last_block(blocks(x, layers), reads, last, layer, config)
 }

@@ -1,5 +1,5 @@
-//! Adam in one pass: four streams in, three out, nothing between; the stock chain of a dozen operations moves the numbers of a
-//! large embedding through memory ten times and allocates as often.
+//! Adam in one pass: it reads four streams and writes three. The stock chain of a dozen operations moves the numbers of a large
+//! embedding through memory ten times and allocates as often.
 
 use burn::backend::Flex;
 use burn::tensor::Tensor;
@@ -9,10 +9,10 @@ use crate::kernel::adam::AdamStep;
 use crate::kernel::fused::autodiff::{Input, Primitive, values};
 use crate::kernel::fused::simd::{LANES, Simd, kernel};
 
-/// Numbers per task: smaller parameters are not worth waking another thread.
+/// Numbers per task: waking another thread does not pay for fewer.
 const CHUNK: usize = 1 << 15;
 
-/// [`adam`](crate::kernel::adam) on the flex backend.
+/// [`AdamStep::take`] on the flex backend.
 pub(crate) fn step<const D: usize>(
     step: &AdamStep,
     w: Tensor<D>,
@@ -31,7 +31,7 @@ pub(crate) fn step<const D: usize>(
     (tensor(w), [tensor(m), tensor(v)])
 }
 
-/// The numbers of a contiguous tensor, copied first if somebody else holds them too.
+/// The numbers of a contiguous tensor; copied first if another tensor holds them too.
 fn numbers(tensor: &mut Primitive) -> &mut [f32] {
     let len = tensor.layout().num_elements();
     let start = tensor.layout().start_offset();

@@ -1,14 +1,14 @@
-//! The seam to Burn: tensors in and out of the flex backend, with or without an autodiff graph.
+//! The seam to Burn: tensors go in and out of the flex backend, with or without an autodiff graph.
 //!
 //! Burn's `#[backend_extension]` macro wants a fixed list of tensors and panics on a backend it was not told of. A stack has
-//! as many parameters as it has blocks, and every other device has its plain twin, so primitives are taken out and put back
-//! by hand, with the conversions that the same `extension` feature offers.
+//! as many parameters as it has blocks, and every other device has its plain twin. So this module takes primitives out and puts
+//! them back by hand, with the conversions that the same `extension` feature offers.
 
 use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, NodeGuard, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, AutodiffBackend, Flex, GradientCheckpointingStrategy};
+use burn::backend::{Autodiff, AutodiffBackend, Flex, GradientCheckpointingStrategy, TensorMetadata};
 use burn::tensor::{DType, Tensor, TensorData};
 
 use crate::device::is_flex;
@@ -24,7 +24,7 @@ pub(crate) fn serves<const D: usize>(tensor: &Tensor<D>) -> bool {
         && device.gradient_checkpointing_strategy() != Some(GradientCheckpointingStrategy::Balanced)
 }
 
-/// An input of an operation: its values, and its place in the autodiff graph if it has one.
+/// An input of an operation: its values, and its node in the autodiff graph if it has one.
 pub(crate) struct Input {
     pub(crate) values: Primitive,
     node: Option<NodeGuard>,
@@ -49,7 +49,7 @@ impl Input {
         Self { values, node }
     }
 
-    /// Without its place in the graph: for constants.
+    /// The values alone: for constants.
     pub(crate) fn constant<const D: usize>(tensor: Tensor<D>) -> Primitive {
         Self::new(tensor).values
     }
@@ -65,23 +65,40 @@ pub(crate) fn primitive(values: Vec<f32>, shape: impl Into<burn::tensor::Shape>)
     Primitive::from_data(TensorData::new(values, shape))
 }
 
+/// The gradient of an input. It gets the input's shape from [`run`].
+pub(crate) fn gradient(values: Vec<f32>) -> Primitive {
+    let len = values.len();
+    primitive(values, [len])
+}
+
 /// An operation with a hand-written gradient.
 pub(crate) trait Op: Clone + Send + Sync + std::fmt::Debug + 'static {
+    /// The inputs by name.
+    type Inputs<T>;
+
     /// What forward keeps for backward.
     type Kept: Send + Sync + 'static;
 
-    /// The output, and what backward needs if `keep`.
-    fn forward(&self, inputs: &[Primitive], keep: bool) -> (Primitive, Self::Kept);
+    /// Names the items of a list of inputs.
+    fn named<T>(&self, list: &mut impl Iterator<Item = T>) -> Self::Inputs<T>;
 
-    /// The gradient of every input.
-    fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive>;
+    /// The list of which [`Op::named`] makes these inputs.
+    fn listed<T>(inputs: Self::Inputs<T>) -> Vec<T>;
+
+    /// The output, and what backward needs if `keep`.
+    fn forward(&self, inputs: Self::Inputs<&Primitive>, keep: bool) -> (Primitive, Self::Kept);
+
+    /// The [`gradient`] of every input, given that of the output.
+    fn backward(&self, inputs: Self::Inputs<&Primitive>, kept: &Self::Kept, dy: &[f32]) -> Self::Inputs<Primitive>;
 }
 
-/// Runs an operation on N inputs, recording it if one of them asks for a gradient.
-pub(crate) fn run<const N: usize, O: Op>(op: O, inputs: Vec<Input>) -> Tensor<2> {
+/// Runs an operation on its N inputs, and records it if one of them asks for a gradient.
+pub(crate) fn run<const N: usize, O: Op>(op: O, inputs: O::Inputs<Input>) -> Tensor<2> {
+    let inputs = O::listed(inputs);
+    let forward = |values: &[Primitive], keep: bool| op.forward(op.named(&mut values.iter()), keep);
     if inputs.iter().all(|input| input.node.is_none()) {
         let values: Vec<_> = inputs.into_iter().map(|input| input.values).collect();
-        return Tensor::from_primitive::<Flex>(op.forward(&values, false).0);
+        return Tensor::from_primitive::<Flex>(forward(&values, false).0);
     }
     let (nodes, values): (Vec<_>, Vec<_>) =
         inputs.into_iter().map(|input| (guard(&input.values, input.node), input.values)).unzip();
@@ -90,11 +107,11 @@ pub(crate) fn run<const N: usize, O: Op>(op: O, inputs: Vec<Input>) -> Tensor<2>
     let step = Step(std::marker::PhantomData);
     let y = match Backward::<Flex, N>::prepare::<NoCheckpointing>(step, nodes).compute_bound().stateful() {
         OpsKind::Tracked(prep) => {
-            let (y, kept) = op.forward(&values, true);
+            let (y, kept) = forward(&values, true);
             let state = State(std::sync::Arc::new((op, values, kept)));
             prep.finish(state, y)
         }
-        OpsKind::UnTracked(prep) => prep.finish(op.forward(&values, false).0),
+        OpsKind::UnTracked(prep) => prep.finish(forward(&values, false).0),
     };
     Tensor::from_primitive::<Autodiff<Flex>>(y)
 }
@@ -140,9 +157,13 @@ impl<O: Op, const N: usize> Backward<Flex, N> for Step<O> {
         let dy = grads.consume::<Flex>(&ops.node);
         let dy = if dy.is_contiguous() { dy } else { dy.to_contiguous() };
         let (op, inputs, kept) = &*ops.state.0;
-        for (parent, grad) in ops.parents.into_iter().zip(op.backward(inputs, kept, dy)) {
+        let input_grads = O::listed(op.backward(op.named(&mut inputs.iter()), kept, values(&dy)));
+        for ((parent, input), grad) in ops.parents.into_iter().zip(inputs).zip(input_grads) {
             if let Some(parent) = parent {
-                grads.register::<Flex>(parent.id, grad);
+                let shaped = grad.reshape(input.shape());
+                // Whoever adds to a gradient does it in place if nobody else holds it.
+                drop(grad);
+                grads.register::<Flex>(parent.id, shaped);
             }
         }
     }

@@ -1,7 +1,7 @@
-//! The node embedding: gathers where stock operations multiply by one-hot matrices.
+//! The node embedding: it gathers rows; stock operations would multiply by one-hot matrices.
 //!
-//! Features are almost all zero, so that the first map is a sum of a few of its rows; there are few operations, so that
-//! their vectors are a table.
+//! Almost all features are zero, so the first map is a sum of a few of its rows. There are few operations, so their vectors are
+//! a table.
 
 use std::sync::Arc;
 
@@ -11,17 +11,22 @@ use rayon::prelude::{
 };
 
 use crate::kernel::dropout::{Dropout, Site};
-use crate::kernel::fused::autodiff::{Op, Primitive, primitive, values};
-use crate::kernel::fused::block::sublayer::Way;
+use crate::kernel::fused::autodiff::{Op, Primitive, gradient, primitive, values};
 use crate::kernel::fused::buffer::Buffer;
-use crate::kernel::fused::products::{Into, Panels, add_weight_grad, input_grad, linear_unbiased};
+use crate::kernel::fused::named::{Named, named, with_parts};
+use crate::kernel::fused::products::{Into, Panels, Way, add_weight_grad, input_grad, linear_unbiased};
 use crate::kernel::fused::rows;
 use crate::kernel::fused::simd::{Simd, add_scaled, kernel};
 
-/// Rows per group: groups are what threads share out, and each adds one copy of the weight gradients.
+/// Rows per group. Threads share the groups, and each group adds one copy of the weight gradients.
 const GROUP_ROWS: usize = 144;
 
-/// See [`node_embedding`](crate::kernel::node_embedding); inputs weight, bias, first, second.
+named! {
+    /// The inputs. Shapes: weight [T, O], bias `[O]`, first [2P, F], second [F, Q].
+    EmbeddingView { weight, bias, first, second }
+}
+
+/// [`node_embedding`](crate::kernel::node_embedding) as Burn sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct EmbeddingOp {
     pub(crate) tokens: Arc<[u32]>,
@@ -39,7 +44,7 @@ struct Embedding<'a> {
     table: Vec<f32>,
     first: &'a [f32],
     second: &'a [f32],
-    /// The second map, laid out for the way at hand.
+    /// The second map, laid out.
     second_map: Panels,
     /// 2P.
     n_features: usize,
@@ -59,17 +64,14 @@ struct Group<'g> {
 }
 
 impl<'a> Embedding<'a> {
-    fn new(op: &'a EmbeddingOp, inputs: &'a [Primitive], way: Way) -> Self {
-        let [weight, bias, first, second] = [0, 1, 2, 3].map(|index| values(&inputs[index]));
+    fn new(op: &'a EmbeddingOp, inputs: EmbeddingView<&'a Primitive>, way: Way) -> Self {
+        let EmbeddingView { weight, bias, first, second } = inputs.map(values);
         let mut table = weight.to_vec();
         rows::relu_dropped(&mut table, bias, Dropout::NONE.site(0), 0);
-        let (d_op, n_features, d_hidden) = (bias.len(), inputs[2].shape()[0], inputs[2].shape()[1]);
+        let (d_op, n_features, d_hidden) = (bias.len(), inputs.first.shape()[0], inputs.first.shape()[1]);
         let d_position = second.len() / d_hidden;
         let (features, no_bias) = (values(&op.features), vec![0.0; d_hidden]);
-        let second_map = match way {
-            Way::Forward => Panels::new(second, d_hidden),
-            Way::Backward => Panels::transposed(second, d_hidden),
-        };
+        let second_map = way.panels(second, d_hidden);
         Self { op, features, table, first, second, second_map, n_features, d_op, d_position, d_hidden, no_bias }
     }
 
@@ -126,7 +128,7 @@ impl<'a> Embedding<'a> {
     }
 
     /// The gradients of the parameters from those of a group's vectors, [rows, D].
-    fn backward(&self, group: Group<'_>, hidden: &[f32], dy: &[f32]) -> [Buffer; 4] {
+    fn backward(&self, group: Group<'_>, hidden: &[f32], dy: &[f32]) -> EmbeddingView<Buffer> {
         let (count, d_op, width) = (group.tokens.len(), self.d_op, self.width());
         let mut dweight = Buffer::zeros(self.table.len());
         for (dy, &token) in dy.chunks_exact(width).zip(group.tokens) {
@@ -152,15 +154,24 @@ impl<'a> Embedding<'a> {
         input_grad(&mut dhidden, Into::Replace, &dposition, &self.second_map);
         rows::relu_dropped_grad(&mut dhidden, hidden, self.op.hidden);
         scatter(group.features, self.n_features, &dhidden, &mut dfirst);
-        [dweight, dbias, dfirst, dsecond]
+        EmbeddingView { weight: dweight, bias: dbias, first: dfirst, second: dsecond }
     }
 }
 
 impl Op for EmbeddingOp {
+    type Inputs<T> = EmbeddingView<T>;
     /// Hidden units by group.
     type Kept = Vec<Buffer>;
 
-    fn forward(&self, inputs: &[Primitive], _keep: bool) -> (Primitive, Self::Kept) {
+    fn named<T>(&self, list: &mut impl Iterator<Item = T>) -> EmbeddingView<T> {
+        EmbeddingView::take(list)
+    }
+
+    fn listed<T>(inputs: EmbeddingView<T>) -> Vec<T> {
+        inputs.list()
+    }
+
+    fn forward(&self, inputs: EmbeddingView<&Primitive>, _keep: bool) -> (Primitive, Vec<Buffer>) {
         let embedding = Embedding::new(self, inputs, Way::Forward);
         let (rows, width) = (embedding.group_rows(), embedding.width());
         let mut y = vec![0.0; self.tokens.len() * width];
@@ -169,18 +180,17 @@ impl Op for EmbeddingOp {
         (primitive(y, [self.tokens.len(), width]), hidden)
     }
 
-    fn backward(&self, inputs: &[Primitive], kept: &Self::Kept, dy: Primitive) -> Vec<Primitive> {
+    fn backward(&self, inputs: EmbeddingView<&Primitive>, kept: &Vec<Buffer>, dy: &[f32]) -> EmbeddingView<Primitive> {
         let embedding = Embedding::new(self, inputs, Way::Backward);
         let rows = embedding.group_rows();
-        let parts = embedding.groups(rows).zip(kept.par_iter()).zip(values(&dy).par_chunks(rows * embedding.width()));
-        let partial: Vec<[Buffer; 4]> =
+        let parts = embedding.groups(rows).zip(kept.par_iter()).zip(dy.par_chunks(rows * embedding.width()));
+        let partial: Vec<EmbeddingView<Buffer>> =
             parts.map(|((group, hidden), dy)| embedding.backward(group, hidden, dy)).collect();
-        let total = |(param, input): (usize, &Primitive)| {
-            let mut total = vec![0.0; partial[0][param].len()];
-            partial.iter().for_each(|grads| rows::add(&mut total, &grads[param]));
-            primitive(total, input.shape())
-        };
-        inputs.iter().enumerate().map(total).collect()
+        let mut grads = inputs.map(|input| vec![0.0; values(input).len()]);
+        for (total, parts) in with_parts(grads.each_mut().list(), partial.iter().map(|part| part.each_ref().list())) {
+            parts.iter().for_each(|part| rows::add(total, part));
+        }
+        grads.map(gradient)
     }
 }
 

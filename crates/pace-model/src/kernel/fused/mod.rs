@@ -1,13 +1,18 @@
 //! The fused path: f32 on the flex backend.
 //!
-//! From the outside in: [`ops`] are the operations as Burn sees them and [`autodiff`] the seam to it; [`block`] takes batches through
-//! Transformer blocks in training; [`some_rows`] computes a block of which few rows are read, [`inference`] blocks of which only values
-//! are wanted; [`parts`] are attention and add-and-norm by themselves; [`attention`] is what they share.
+//! One folder per case, each of which says how it goes:
 //!
-//! [`embedding`] is what comes before the blocks and [`likelihood`] the decoder's heads and their loss; [`adam`] is the
-//! optimiser; [`products`] and [`rows`] are the loops, [`simd`] the words they are written in, and [`buffer`] their memory.
+//! - [`block`]: blocks on a batch, forward and backward;
+//! - [`some_rows`]: the last block of a stack of which only some rows are read;
+//! - [`inference`]: stacks of which only values are wanted;
+//! - [`attention`], [`add_norm`]: what blocks are made of, also by themselves;
+//! - [`embedding`]: what comes before the blocks; [`likelihood`]: the decoder's heads and their loss; [`adam`]: the optimiser.
+//!
+//! All of them stand on the same ground: [`products`] and [`rows`] are the loops, [`simd`] the vector instructions they are written
+//! in, [`buffer`] their memory. [`autodiff`] is the seam to Burn, and [`named`] gives the inputs of an operation their names.
 
 pub(super) mod adam;
+pub(super) mod add_norm;
 pub(super) mod attention;
 pub(super) mod autodiff;
 pub(super) mod block;
@@ -15,8 +20,7 @@ mod buffer;
 pub(super) mod embedding;
 pub(super) mod inference;
 pub(super) mod likelihood;
-pub(super) mod ops;
-pub(super) mod parts;
+pub(super) mod named;
 pub(super) mod products;
 mod rows;
 pub(super) mod simd;

@@ -1,60 +1,26 @@
-//! A stack of blocks over a batch: graphs cut into groups, one group per task, each taken through all sublayers in small
-//! blocks that stay in cache.
+//! [`Stack`]: the sublayers of some blocks over a batch, one group of graphs per task.
 //!
-//! The cut depends on shapes alone and the partial weight gradients are added in the order of the groups, so results do not
-//! depend on the number of threads or on who was faster.
+//! Partial weight gradients are added in the order of the groups, so that results do not depend on the number of threads or on
+//! which of them was faster.
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use super::backward::Memory;
+use super::cut::{Cut, by_group};
+use super::frame::{Chunk, Frame, Own};
+use super::large_graph::{LargeGraph, Step};
+use super::params::SublayerView;
+use super::sublayer::{Saved, Sublayer};
 use crate::kernel::fused::attention::{Scratch, lists};
-use crate::kernel::fused::block::large_graph::{Large, Step};
-use crate::kernel::fused::block::sublayer::{Block, Frame, Kind, Own, Saved, Sublayer, Way};
 use crate::kernel::fused::buffer::Buffer;
+use crate::kernel::fused::named::with_parts;
+use crate::kernel::fused::products::Way;
 use crate::kernel::fused::rows;
 
-/// Rows of activations that are taken through the stack together.
-const BLOCK_ROWS: usize = 512;
-
-/// Each group adds one copy of the weight gradients: enough groups to balance many cores, not so many that adding shows.
-const MAX_GROUPS: usize = 32;
-
-/// The cut of a batch: graphs per group, and per block inside a group.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Cut {
-    pub(crate) group: usize,
-    pub(crate) block: usize,
-}
-
-impl Cut {
-    /// For `batch` graphs of `n` rows of width `d`.
-    pub(crate) fn new(batch: usize, n: usize, d: usize) -> Self {
-        // A group's products should outweigh its share of the gradient sum, which is the size of the weights, d^2; but a
-        // few groups there must be for a few cores to share even a small batch.
-        let rows = batch * n;
-        let least = rows / 128;
-        let groups = (rows / (4 * d).max(128)).max(least.min(4)).clamp(1, MAX_GROUPS);
-        // Even, or one thread of two ends alone.
-        let groups = groups.next_multiple_of(2).min(rows.div_ceil(64));
-        let group = batch.div_ceil(groups).max(1);
-        let blocks = (group * n).div_ceil(BLOCK_ROWS).max(1);
-        Self { group, block: group.div_ceil(blocks).max(1) }
-    }
-
-    /// The blocks of every group of a batch of so many graphs.
-    pub(crate) fn groups(self, batch: usize) -> Vec<Vec<Block>> {
-        let blocks = |start: usize| {
-            let end = batch.min(start + self.group);
-            let block = |first: usize| Block { first, graphs: self.block.min(end - first) };
-            (start..end).step_by(self.block).map(block).collect()
-        };
-        (0..batch).step_by(self.group).map(blocks).collect()
-    }
-}
-
-/// What forward keeps: per group, per block.
+/// What forward keeps: per group, per chunk.
 pub(crate) type Tape = Vec<Vec<Kept>>;
 
-/// What forward keeps of a block, per sublayer.
+/// What forward keeps of a chunk, per sublayer.
 #[derive(Debug)]
 pub(crate) enum Kept {
     /// Of one that went through the stack in a piece.
@@ -64,44 +30,32 @@ pub(crate) enum Kept {
 }
 
 /// The gradients of a stack.
-pub(crate) struct StackGrads {
-    pub(crate) x: Vec<f32>,
+pub(super) struct StackGrads {
+    pub(super) x: Vec<f32>,
     /// Empty without a memory.
-    pub(crate) memory: Vec<f32>,
-    /// In the order of the parameters.
-    pub(crate) params: Vec<Vec<f32>>,
+    pub(super) memory: Vec<f32>,
+    /// In the order of the sublayers.
+    pub(super) sublayers: Vec<SublayerView<Vec<f32>>>,
 }
 
-/// A stack ready to run: its sublayers with their parameters, and the sizes.
-pub(crate) struct Stack<'a> {
+/// A stack ready to run one way.
+pub(super) struct Stack<'a> {
     frame: Frame<'a>,
     sublayers: Vec<Sublayer<'a>>,
-    /// The blocks of every group, in order and without gaps.
-    groups: Vec<Vec<Block>>,
+    /// The chunks of every group, in order and without gaps.
+    groups: Vec<Vec<Chunk>>,
 }
 
 impl<'a> Stack<'a> {
-    /// `layer` is the list of sublayers that repeats, counted from `first_layer`; `params` has those of all layers in order.
-    pub(crate) fn new(
+    /// Of the sublayers in order, each with the number of its block.
+    pub(super) fn new(
         frame: Frame<'a>,
-        layer: &[Kind],
-        first_layer: usize,
-        params: &[&'a [f32]],
+        sublayers: Vec<(usize, SublayerView<&'a [f32]>)>,
         batch: usize,
         way: Way,
     ) -> Self {
-        let mut rest = params;
-        let mut parts = Vec::new();
-        while !rest.is_empty() {
-            let number = first_layer + parts.len() / layer.len();
-            for &kind in layer {
-                let (own, others) = rest.split_at(kind.n_params());
-                parts.push((kind, number, own));
-                rest = others;
-            }
-        }
-        let sublayers = parts.into_par_iter().map(|(kind, number, own)| Sublayer::new(kind, number, own, &frame, way));
-        let sublayers: Vec<_> = sublayers.collect();
+        let sublayers =
+            sublayers.into_par_iter().map(|(layer, params)| Sublayer::new(layer, params, &frame, way)).collect();
         let groups = match frame.own {
             Own::Bias(_) => Cut::new(batch, frame.n, frame.d).groups(batch),
             Own::Lists(pairs) => lists::groups(pairs, frame.d),
@@ -110,25 +64,25 @@ impl<'a> Stack<'a> {
     }
 
     /// x [B*N, D], memory [B*M, D] -> y [B*N, D] and, if `keep`, what backward needs.
-    pub(crate) fn forward(&self, x: &[f32], memory: &[f32], keep: bool) -> (Vec<f32>, Tape) {
+    pub(super) fn forward(&self, x: &[f32], memory: &[f32], keep: bool) -> (Vec<f32>, Tape) {
         let (x_width, memory_width) = (self.frame.n * self.frame.d, self.frame.m * self.frame.d);
         let mut y = vec![0.0; x.len()];
-        let run = |(group, y): (&Vec<Block>, &mut [f32])| {
+        let run = |(group, y): (&Vec<Chunk>, &mut [f32])| {
             let mut scratch = Scratch::default();
             let mut tape = Vec::new();
-            for &block in group {
-                let at = block.first - group[0].first;
-                let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
-                let x = &x[block.first * x_width..][..block.graphs * x_width];
-                let y = &mut y[at * x_width..][..block.graphs * x_width];
-                if let Some(large) = Large::new(&self.frame, &self.sublayers, block) {
+            for &chunk in group {
+                let at = chunk.first - group[0].first;
+                let memory = &memory[chunk.first * memory_width..][..chunk.graphs * memory_width];
+                let x = &x[chunk.first * x_width..][..chunk.graphs * x_width];
+                let y = &mut y[at * x_width..][..chunk.graphs * x_width];
+                if let Some(large) = LargeGraph::new(&self.frame, &self.sublayers, chunk) {
                     tape.push(Kept::Large(large.forward(x, y, keep)));
                     continue;
                 }
                 let mut h = Buffer::copy_of(x);
                 let mut kept = Vec::new();
                 for sublayer in &self.sublayers {
-                    let (next, saved) = sublayer.forward(&self.frame, block, h, memory, &mut scratch);
+                    let (next, saved) = sublayer.forward(&self.frame, chunk, h, memory, &mut scratch);
                     h = next;
                     if keep {
                         kept.push(saved);
@@ -145,7 +99,7 @@ impl<'a> Stack<'a> {
     }
 
     /// The gradients of [`Stack::forward`] for dy [B*N, D].
-    pub(crate) fn backward(&self, tape: &Tape, memory: &[f32], dy: &[f32]) -> StackGrads {
+    pub(super) fn backward(&self, tape: &Tape, memory: &[f32], dy: &[f32]) -> StackGrads {
         let (x_width, memory_width) = (self.frame.n * self.frame.d, self.frame.m * self.frame.d);
         let mut x = vec![0.0; dy.len()];
         let mut dmemory = vec![0.0; memory.len()];
@@ -158,67 +112,46 @@ impl<'a> Stack<'a> {
             .map(|(((dx, dmemory), tape), group)| {
                 let mut scratch = Scratch::default();
                 let mut grads: Vec<_> = self.sublayers.iter().map(Sublayer::zero_grads).collect();
-                for (&block, kept) in group.iter().zip(tape) {
-                    let at = block.first - group[0].first;
-                    let memory = &memory[block.first * memory_width..][..block.graphs * memory_width];
-                    let dmemory = &mut dmemory[at * memory_width..][..block.graphs * memory_width];
-                    let dy = &dy[block.first * x_width..][..block.graphs * x_width];
-                    let dx = &mut dx[at * x_width..][..block.graphs * x_width];
+                for (&chunk, kept) in group.iter().zip(tape) {
+                    let at = chunk.first - group[0].first;
+                    let dy = &dy[chunk.first * x_width..][..chunk.graphs * x_width];
+                    let dx = &mut dx[at * x_width..][..chunk.graphs * x_width];
                     let kept = match kept {
                         Kept::Whole(kept) => kept,
                         Kept::Large(steps) => {
-                            let large = Large::new(&self.frame, &self.sublayers, block);
+                            let large = LargeGraph::new(&self.frame, &self.sublayers, chunk);
                             large.expect("large as in forward").backward(steps, dy, dx, &mut grads);
                             continue;
                         }
                     };
+                    let mut memory = Memory {
+                        values: &memory[chunk.first * memory_width..][..chunk.graphs * memory_width],
+                        grad: &mut dmemory[at * memory_width..][..chunk.graphs * memory_width],
+                    };
                     let mut dh = Buffer::copy_of(dy);
                     for ((sublayer, saved), grads) in self.sublayers.iter().zip(kept).zip(&mut grads).rev() {
-                        dh = sublayer.backward(&self.frame, block, saved, dh, memory, dmemory, grads, &mut scratch);
+                        dh = sublayer.backward(&self.frame, chunk, saved, dh, &mut memory, grads, &mut scratch);
                     }
                     dx.copy_from_slice(&dh);
                 }
                 grads
             })
             .collect();
-        StackGrads { x, memory: dmemory, params: self.sum(&parts) }
+        StackGrads { x, memory: dmemory, sublayers: self.sum(&parts) }
     }
 
     /// Adds the groups' gradients in order, and restores the order of columns.
-    fn sum(&self, parts: &[Vec<Vec<Buffer>>]) -> Vec<Vec<f32>> {
-        let [first, others @ ..] = parts else { unreachable!("a batch has at least one group") };
-        let total = |(index, sublayer): (usize, &Sublayer<'_>)| {
-            let mut total: Vec<Vec<f32>> = first[index].iter().map(|grad| grad.to_vec()).collect();
-            for (param, total) in total.iter_mut().enumerate() {
-                others.iter().for_each(|other| rows::add(total, &other[index][param]));
+    fn sum(&self, groups: &[Vec<SublayerView<Buffer>>]) -> Vec<SublayerView<Vec<f32>>> {
+        let [first, others @ ..] = groups else { unreachable!("a batch has at least one group") };
+        let totals: Vec<_> = first.iter().map(|grads| grads.each_ref().map(|grad| grad.to_vec())).collect();
+        let parts = with_parts(totals, others.iter().map(|group| group.iter().collect()));
+        let total = |((mut total, parts), sublayer): ((SublayerView<Vec<f32>>, Vec<&SublayerView<Buffer>>), _)| {
+            for part in parts {
+                let pairs = total.each_mut().list().into_iter().zip(part.each_ref().list());
+                pairs.for_each(|(total, part)| rows::add(total, part));
             }
-            sublayer.restore_grads(&mut total, &self.frame);
-            total
+            Sublayer::restore(sublayer, total, &self.frame)
         };
-        let totals: Vec<_> = self.sublayers.par_iter().enumerate().map(total).collect();
-        totals.into_iter().flatten().collect()
+        parts.into_par_iter().zip(&self.sublayers).map(total).collect()
     }
-}
-
-/// Cuts a buffer of `width` numbers per graph into the parts of the groups.
-pub(crate) fn by_group<'m>(mut values: &'m mut [f32], groups: &[Vec<Block>], width: usize) -> Vec<&'m mut [f32]> {
-    let part = |group: &Vec<Block>| {
-        let graphs: usize = group.iter().map(|block| block.graphs).sum();
-        let (part, rest) = std::mem::take(&mut values).split_at_mut(graphs * width);
-        values = rest;
-        part
-    };
-    groups.iter().map(part).collect()
-}
-
-/// Runs `f` on every group of a batch cut by [`Cut`], in parallel, keeping the order of the results.
-pub(crate) fn map_groups<T: Send>(batch: usize, cut: Cut, f: impl Fn(Block) -> T + Sync + Send) -> Vec<T> {
-    let groups = batch.div_ceil(cut.group);
-    (0..groups)
-        .into_par_iter()
-        .map(|group| {
-            let first = group * cut.group;
-            f(Block { first, graphs: cut.group.min(batch - first) })
-        })
-        .collect()
 }

@@ -1,37 +1,33 @@
 //! A linear map of the rows of a graph side by side, from the vectors of their pasts.
 //!
-//! Each past is multiplied once, for each position at which it stands, by that position's part of the matrix, and a graph adds
-//! up what it has. The long rows of graphs are never written.
+//! Each position has its part of the matrix. A past is multiplied by it once for each position at which it stands, and a graph adds
+//! up the products of its rows. The long rows of graphs are never written.
 
-use rayon::prelude::{IntoParallelIterator, ParallelIterator};
+use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use crate::kernel::fused::block::cut::split;
 use crate::kernel::fused::buffer::Buffer;
 use crate::kernel::fused::products::{PLAIN, Panels};
 use crate::kernel::fused::simd::{Simd, kernel, map};
 use crate::kernel::pasts::{Group, Pasts};
 
 /// Pasts that are multiplied together.
-const BLOCK_ROWS: usize = 96;
+const STRIP_ROWS: usize = 96;
 
 /// y [pasts, D], weight [N*D, Z], bias `[Z]` -> [B, Z].
-pub(crate) fn linear(y: &[f32], pasts: &Pasts, weight: &[f32], bias: &[f32]) -> Vec<f32> {
+pub(crate) fn concat_linear(y: &[f32], pasts: &Pasts, weight: &[f32], bias: &[f32]) -> Vec<f32> {
     let (n, width) = (pasts.n(), bias.len());
     let d = weight.len() / (n * width);
     let panels: Vec<Panels> = weight.chunks_exact(d * width).map(|weight| Panels::new(weight, d)).collect();
     let mut graphs = vec![0.0; pasts.n_rows() / n * width];
-    let (mut rest, mut parts) = (&mut graphs[..], Vec::new());
-    for group in &pasts.groups {
-        let (part, others) = rest.split_at_mut(group.rows.len() / n * width);
-        rest = others;
-        parts.push((group, part));
-    }
-    parts.into_par_iter().for_each(|(group, graphs)| {
+    let parts = split(&mut graphs, pasts.groups.iter().map(|group| group.rows.len() / n * width));
+    pasts.groups.par_iter().zip(parts).for_each(|(group, graphs)| {
         let members = Members::new(pasts, group);
         let mut mapped = Buffer::stale(members.pasts.len() * width);
-        let mut block = Buffer::stale(BLOCK_ROWS * d);
+        let mut block = Buffer::stale(STRIP_ROWS * d);
         for (panels, range) in panels.iter().zip(members.ends.windows(2)) {
             let (pasts, mapped) = (&members.pasts[range[0]..range[1]], &mut mapped[range[0] * width..range[1] * width]);
-            for (pasts, mapped) in pasts.chunks(BLOCK_ROWS).zip(mapped.chunks_mut(BLOCK_ROWS * width)) {
+            for (pasts, mapped) in pasts.chunks(STRIP_ROWS).zip(mapped.chunks_mut(STRIP_ROWS * width)) {
                 for (block, &past) in block.chunks_exact_mut(d).zip(pasts) {
                     block.copy_from_slice(&y[past as usize * d..][..d]);
                 }
@@ -44,7 +40,7 @@ pub(crate) fn linear(y: &[f32], pasts: &Pasts, weight: &[f32], bias: &[f32]) -> 
 }
 
 kernel! {
-    /// The sum of a bias and the `n` rows of each graph: `places` [graphs * N] of `mapped` [.., Z] -> [graphs, Z].
+    /// The sum of the bias and the `n` rows of each graph: `places` [graphs * N] are rows of `mapped` [.., Z]; -> [graphs, Z].
     fn add_up(places: &[u32], n: usize, mapped: &[f32], bias: &[f32], graphs: &mut [f32]) = add_up_body
 }
 
@@ -65,7 +61,7 @@ struct Members {
     pasts: Vec<u32>,
     /// Those at position p are `ends[p]..ends[p + 1]`.
     ends: Vec<usize>,
-    /// The place of each row's past among all.
+    /// For each row, the index of its past in `pasts`.
     places: Vec<u32>,
 }
 
@@ -73,7 +69,7 @@ impl Members {
     fn new(pasts: &Pasts, group: &Group) -> Self {
         let (n, of_row) = (pasts.n(), &pasts.of_row[group.rows.clone()]);
         let mut members = Self { pasts: Vec::new(), ends: vec![0], places: vec![0; of_row.len()] };
-        // By past, its place at the last position where it stood; what stands there for others is no place of theirs.
+        // For each past, its index at the last position at which it was found; an index before `first` is of an earlier position.
         let mut known = vec![u32::MAX; group.pasts.len()];
         for position in 0..n {
             let first = members.pasts.len() as u32;

@@ -1,39 +1,34 @@
-//! Inference on packed rows: all blocks of a stack along lists of keys, with nothing kept.
+//! Inference on packed rows: all rows of graphs of any size, along lists of keys.
 //!
-//! Rows go through a block in strips that stay in the second cache from the attention to the keys and values of the next block.
-//! Only these are those of all rows of a graph before any row reads them. The strips of a large graph run in parallel; small
-//! graphs do among each other. Rows do not depend on the strip they are in, so neither cut nor threads change a bit.
+//! Rows go through a block in strips, each of which stays in the second cache from the attention of the block to the keys and
+//! values of the next one. A strip reads keys and values of any row of its graph, so all strips of a block end before those of the
+//! next begin. The strips of a large graph run in parallel, and so do groups of small graphs. A row does not depend on the strip it is
+//! in: neither the cut nor the number of threads changes a bit.
 
 use std::ops::Range;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator, ParallelSliceMut};
 
-use crate::kernel::dropout::Dropout;
-use crate::kernel::fused::attention::has_lanes;
-use crate::kernel::fused::attention::lists::inference::{Along, attend};
-use crate::kernel::fused::block::sublayer::{Frame, Own};
+use super::block::{EncoderBlock, Room, at_least};
+use crate::kernel::fused::attention::lists::{Along, Queries, attend};
+use crate::kernel::fused::block::cut::split;
+use crate::kernel::fused::block::params::EncoderView;
 use crate::kernel::fused::buffer::Buffer;
-use crate::kernel::fused::inference::block::{Ready, Room, at_least};
 use crate::kernel::pair_lists::Lists;
-use crate::kernel::params::{BlockConfig, NormPlacement};
+use crate::kernel::params::BlockConfig;
 
-/// Rows that go from the attention of a block to that of the next together.
+/// Rows of a strip.
 const STRIP_ROWS: usize = 96;
 
-/// Graphs are computed together up to so many rows; a larger one is shared out among the threads.
+/// Small graphs are computed together, up to so many rows; the threads share a larger one.
 const GROUP_ROWS: usize = 4 * STRIP_ROWS;
-
-/// Whether [`encode`] serves: heads as lanes, post-norm, without dropout.
-pub(crate) fn serves(config: &BlockConfig) -> bool {
-    has_lanes(config.n_heads) && config.norm == NormPlacement::Post && !config.dropout.site(0).is_on()
-}
 
 /// Memory of one thread, used strip after strip.
 #[derive(Default)]
 struct Strip {
-    /// Numbers of the rows.
+    /// Indices of the rows.
     rows: Vec<u32>,
-    /// The inputs and the queries of the rows that ask, [rows, D].
+    /// The inputs and the queries of the rows with several keys, [rows, D].
     own: Buffer,
     q: Buffer,
     heads: Buffer,
@@ -45,28 +40,27 @@ struct Strip {
 struct Stack<'a> {
     d: usize,
     n_heads: usize,
-    blocks: Vec<Ready<'a>>,
+    blocks: Vec<EncoderBlock<'a>>,
     lists: &'a Lists,
 }
 
-/// x [T, D] -> [T, D]; `params` has those of all blocks in order.
-pub(crate) fn encode(x: &[f32], d: usize, lists: &Lists, params: &[&[f32]], config: &BlockConfig) -> Vec<f32> {
-    let (n_heads, epsilon) = (config.n_heads, config.epsilon as f32);
-    let (own, memory_bias, dropout) = (Own::Lists(lists), None, Dropout::NONE);
-    let frame = Frame { n: 1, m: 0, d, n_heads, epsilon, norm: config.norm, dropout, own, memory_bias };
-    let stack = Stack { d, n_heads, blocks: Ready::stack(params, &frame), lists };
+/// A stack of blocks on packed rows: x [T, D] -> [T, D].
+pub(crate) fn packed_encoder(
+    x: &[f32],
+    d: usize,
+    lists: &Lists,
+    params: Vec<EncoderView<&[f32]>>,
+    config: &BlockConfig,
+) -> Vec<f32> {
+    let stack = Stack { d, n_heads: config.n_heads, blocks: EncoderBlock::stack(params, d, config), lists };
     let mut h = x.to_vec();
-    let (mut rest, mut parts) = (&mut h[..], Vec::new());
-    for rows in groups(lists.seams()) {
-        let (part, others) = rest.split_at_mut(rows.len() * d);
-        rest = others;
-        parts.push((rows, part));
-    }
-    parts.into_par_iter().for_each(|(rows, h)| stack.group(rows, h));
+    let groups = groups(lists.seams());
+    let parts = split(&mut h, groups.iter().map(|rows| rows.len() * d));
+    groups.into_par_iter().zip(parts).for_each(|(rows, h)| stack.group(rows, h));
     h
 }
 
-/// Rows between two seams, as few groups as [`GROUP_ROWS`] allows.
+/// Groups of rows between two seams, as few as [`GROUP_ROWS`] allows.
 fn groups(seams: &[u32]) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     for seam in seams.windows(2) {
@@ -102,15 +96,22 @@ impl Stack<'_> {
         }
     }
 
-    /// One block on a strip, in place. The strip begins `offset` rows after `origin`, where keys and values begin.
-    fn strip(&self, block: &Ready<'_>, [origin, offset]: [usize; 2], h: &mut [f32], kv: &[f32], memory: &mut Strip) {
+    /// One block on a strip, in place. Keys and values begin at row `origin`, the strip `offset` rows after it.
+    fn strip(
+        &self,
+        block: &EncoderBlock<'_>,
+        [origin, offset]: [usize; 2],
+        h: &mut [f32],
+        kv: &[f32],
+        memory: &mut Strip,
+    ) {
         let Strip { rows, own, q, heads, weights, room } = memory;
         let (d, n_heads, first) = (self.d, self.n_heads, (origin + offset) as u32);
         rows.clear();
         rows.extend(first..first + (h.len() / d) as u32);
         let (offsets, keys) = self.lists.parts();
-        let along = Along { rows, offsets, keys, all_ask: false, origin, d, n_heads };
-        // Leaves, which are half of a tree, ask nothing.
+        let along = Along { rows, offsets, keys, queries: Queries::OfSeveralKeys, origin, d, n_heads };
+        // Leaves, which are half of a tree, have a single key and need no query.
         let asks = |(row, _): &(&u32, &[f32])| along.of(**row).len() > 1;
         let own = at_least(own, h.len());
         let mut count = 0;

@@ -1,34 +1,41 @@
-//! Inference where equal pasts are computed once, see [`Pasts`].
+//! Inference that computes equal pasts once, see [`Pasts`].
 //!
-//! Pasts keep their order, in which each comes after all it looks at. A few at a time go through all blocks, reading the keys
-//! and values that earlier ones left in the cache of each block. The first block needs no cache: its rows are inputs, of
-//! which there are fewer than pasts, and those are projected once.
+//! Pasts come in an order in which each stands after all it looks at. A few at a time go through all blocks and read the keys
+//! and values that earlier ones left in the cache of each block. The first block needs no cache: its rows are inputs, of which there
+//! are fewer than pasts, and each is projected once.
 
-use rayon::prelude::{IntoParallelIterator, ParallelIterator};
+use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::kernel::dropout::Dropout;
-use crate::kernel::fused::attention::has_lanes;
-use crate::kernel::fused::attention::lists::inference::{Along, attend};
-use crate::kernel::fused::block::sublayer::{Frame, Own};
+use super::block::{EncoderBlock, Room, at_least};
+use crate::kernel::fused::attention::lists::{Along, Queries, attend};
+use crate::kernel::fused::block::cut::split;
+use crate::kernel::fused::block::params::EncoderView;
 use crate::kernel::fused::buffer::Buffer;
-use crate::kernel::fused::inference::block::{Ready, Room, at_least};
-use crate::kernel::params::{BlockConfig, NormPlacement};
+use crate::kernel::params::BlockConfig;
 use crate::kernel::pasts::{Group, Pasts};
 
 /// Pasts that go through the blocks together.
-const BLOCK_ROWS: usize = 96;
+const STRIP_ROWS: usize = 96;
 
-/// Whether [`Encoder`] can serve: heads as lanes, and post-norm.
-pub(crate) fn serves(config: &BlockConfig) -> bool {
-    has_lanes(config.n_heads) && config.norm == NormPlacement::Post
+/// A stack of blocks at least one high on the distinct inputs x [U, D]: the vectors of all pasts, [pasts, D]. With `rows`, which
+/// ascend, those of the pasts of these rows only, and zeros elsewhere.
+pub(crate) fn shared_encoder(
+    x: &[f32],
+    d: usize,
+    pasts: &Pasts,
+    rows: Option<&[u32]>,
+    params: Vec<EncoderView<&[f32]>>,
+    config: &BlockConfig,
+) -> Vec<f32> {
+    Encoder::new(x, d, pasts, params, config).encode(rows)
 }
 
 /// A stack of encoder blocks ready to run.
-pub(crate) struct Encoder<'a> {
+struct Encoder<'a> {
     d: usize,
     n_heads: usize,
     /// At least one.
-    blocks: Vec<Ready<'a>>,
+    blocks: Vec<EncoderBlock<'a>>,
     pasts: &'a Pasts,
     /// The distinct inputs, [U, D].
     x: &'a [f32],
@@ -39,13 +46,14 @@ pub(crate) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    /// `params` has those of all blocks in order.
-    pub(crate) fn new(x: &'a [f32], d: usize, pasts: &'a Pasts, params: &[&'a [f32]], config: &BlockConfig) -> Self {
-        let (n_heads, epsilon) = (config.n_heads, config.epsilon as f32);
-        // Who looks at whom is in the pasts, so nobody asks for a bias.
-        let (own, memory_bias, dropout) = (Own::Bias(&[]), None, Dropout::NONE);
-        let frame = Frame { n: pasts.n(), m: 0, d, n_heads, epsilon, norm: config.norm, dropout, own, memory_bias };
-        let blocks = Ready::stack(params, &frame);
+    fn new(
+        x: &'a [f32],
+        d: usize,
+        pasts: &'a Pasts,
+        params: Vec<EncoderView<&'a [f32]>>,
+        config: &BlockConfig,
+    ) -> Self {
+        let (n_heads, blocks) = (config.n_heads, EncoderBlock::stack(params, d, config));
         let mut first = [Buffer::stale(x.len()), Buffer::stale(2 * x.len())];
         blocks[0].queries(x, &mut first[0]);
         blocks[0].keys_values(x, &mut first[1]);
@@ -53,16 +61,12 @@ impl<'a> Encoder<'a> {
         Self { d, n_heads, blocks, pasts, x, first, input_keys }
     }
 
-    /// The vectors of all pasts, [pasts, D], or of those of the rows that are `read`, ascending, and zeros elsewhere.
-    pub(crate) fn encode(&self, read: Option<&[u32]>) -> Vec<f32> {
+    /// See [`shared_encoder`].
+    fn encode(&self, read: Option<&[u32]>) -> Vec<f32> {
         let mut y = vec![0.0; self.pasts.len() * self.d];
-        let (mut rest, mut parts) = (&mut y[..], Vec::new());
-        for group in &self.pasts.groups {
-            let (part, others) = rest.split_at_mut(group.pasts.len() * self.d);
-            rest = others;
-            parts.push((group, part));
-        }
-        parts.into_par_iter().for_each(|(group, y)| self.group(group, read, y));
+        let groups = &self.pasts.groups;
+        let parts = split(&mut y, groups.iter().map(|group| group.pasts.len() * self.d));
+        groups.par_iter().zip(parts).for_each(|(group, y)| self.group(group, read, y));
         y
     }
 
@@ -74,10 +78,10 @@ impl<'a> Encoder<'a> {
         let mut caches: Vec<Buffer> = self.blocks[1..].iter().map(|_| Buffer::stale(count * 2 * d)).collect();
         let [mut h, mut q, mut heads, mut others] = [(); 4].map(|()| Buffer::default());
         let (mut rows, mut weights, mut room) = (Vec::new(), Vec::new(), Room::default());
-        for start in (0..count).step_by(BLOCK_ROWS) {
+        for start in (0..count).step_by(STRIP_ROWS) {
             let first = origin + start;
             rows.clear();
-            rows.extend(first as u32..(first + BLOCK_ROWS).min(group.pasts.end) as u32);
+            rows.extend(first as u32..(first + STRIP_ROWS).min(group.pasts.end) as u32);
             gather(rows.iter().map(|&past| inputs[past as usize]), self.x, d, &mut h);
             for (layer, block) in self.blocks.iter().enumerate() {
                 if let Some(later) = layer.checked_sub(1) {
@@ -106,7 +110,8 @@ impl<'a> Encoder<'a> {
                 };
                 let heads = at_least(&mut heads, h.len());
                 let offsets = &self.pasts.offsets;
-                let along = Along { rows: &rows, offsets, keys, all_ask: true, origin, d, n_heads: self.n_heads };
+                let along =
+                    Along { rows: &rows, offsets, keys, queries: Queries::OfAll, origin, d, n_heads: self.n_heads };
                 attend(&along, &q, kv, &mut weights, heads);
                 block.finish(heads, h, &mut room);
             }
@@ -118,16 +123,16 @@ impl<'a> Encoder<'a> {
 
     /// Which pasts of a group have one of the given rows.
     fn wanted(&self, group: &Group, rows: &[u32]) -> Vec<bool> {
-        let place = |row: usize| rows.partition_point(|read| (*read as usize) < row);
+        let before = |row: usize| rows.partition_point(|read| (*read as usize) < row);
         let mut wanted = vec![false; group.pasts.len()];
-        for &row in &rows[place(group.rows.start)..place(group.rows.end)] {
+        for &row in &rows[before(group.rows.start)..before(group.rows.end)] {
             wanted[self.pasts.of_row[row as usize] as usize - group.pasts.start] = true;
         }
         wanted
     }
 }
 
-/// The rows of x [.., D] with the given numbers, to the beginning of `gathered`.
+/// Copies the given rows of x [.., D] to the beginning of `gathered`.
 fn gather(rows: impl ExactSizeIterator<Item = u32>, x: &[f32], d: usize, gathered: &mut Buffer) {
     let gathered = at_least(gathered, rows.len() * d);
     for (gathered, row) in gathered.chunks_exact_mut(d).zip(rows) {

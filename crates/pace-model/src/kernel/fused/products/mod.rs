@@ -1,4 +1,4 @@
-//! Products of matrices on slices, one thread each: the caller already runs one block of graphs per thread.
+//! Products of matrices on slices, one thread each: the caller already runs one chunk of rows per thread.
 //!
 //! Weights are laid out as [`Panels`] once per step; [`product`] takes any two matrices and lays the right one out if it must.
 
@@ -43,6 +43,25 @@ impl<'a> Mat<'a> {
     /// The first `rows` numbers of a column of a matrix whose columns are contiguous.
     fn column_of(&self, column: usize, rows: usize) -> &'a [f32] {
         &self.data[column * self.column_stride..][..rows]
+    }
+}
+
+/// Which way the weights of a map are about to be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By [`linear`].
+    Forward,
+    /// By [`input_grad`].
+    Backward,
+}
+
+impl Way {
+    /// A weight [d_in, d_out], laid out for this way.
+    pub(crate) fn panels(self, weight: &[f32], d_in: usize) -> Panels {
+        match self {
+            Self::Forward => Panels::new(weight, d_in),
+            Self::Backward => Panels::transposed(weight, d_in),
+        }
     }
 }
 
@@ -100,12 +119,12 @@ pub(crate) fn linear(x: &[f32], rows: usize, weight: &Panels, bias: &[f32]) -> B
     y
 }
 
-/// x W, for those who add the bias on their next way over the result. Shapes as in [`linear`].
+/// x W, for callers that add the bias in a later loop over the result. Shapes as in [`linear`].
 pub(crate) fn linear_unbiased(x: &[f32], rows: usize, weight: &Panels) -> Buffer {
     linear(x, rows, weight, &[])
 }
 
-/// The weight gradient of [`linear`], added up over blocks: dW += x^T dy.
+/// The weight gradient of [`linear`], added up over chunks: dW += x^T dy.
 pub(crate) fn add_weight_grad(dw: &mut [f32], x: &[f32], dy: &[f32], rows: usize) {
     let (d_in, d_out) = (x.len() / rows, dy.len() / rows);
     product([d_in, rows, d_out], dw, d_out, Into::Add, Mat::new(x, d_in).t(), Mat::new(dy, d_out), 1.0);

@@ -56,15 +56,22 @@ kernel! {
     fn by_columns(left: Left<'_>, panel: Panel<'_>, out: &mut [f32], stride: usize, finish: Finish<'_>) = by_columns_body
 }
 
+/// Calls a function with the number of vectors of the panel as a constant.
+macro_rules! with_vectors {
+    ($function:ident, $s:ident, $left:ident, $panel:ident, $out:ident, $stride:ident, $finish:ident) => {
+        match $panel.vectors {
+            4 if S::TILE_VECTORS >= 4 => $function::<S, 4>($s, $left, $panel, $out, $stride, $finish),
+            3 if S::TILE_VECTORS >= 3 => $function::<S, 3>($s, $left, $panel, $out, $stride, $finish),
+            2 if S::TILE_VECTORS >= 2 => $function::<S, 2>($s, $left, $panel, $out, $stride, $finish),
+            1 => $function::<S, 1>($s, $left, $panel, $out, $stride, $finish),
+            vectors => unreachable!("a panel of {vectors} vectors"),
+        }
+    };
+}
+
 #[inline(always)]
 fn by_rows_body<S: Simd>(s: S, left: Left<'_>, panel: Panel<'_>, out: &mut [f32], stride: usize, finish: Finish<'_>) {
-    match panel.vectors {
-        4 if S::TILE_VECTORS >= 4 => rows_of::<S, 4>(s, left, panel, out, stride, finish),
-        3 if S::TILE_VECTORS >= 3 => rows_of::<S, 3>(s, left, panel, out, stride, finish),
-        2 if S::TILE_VECTORS >= 2 => rows_of::<S, 2>(s, left, panel, out, stride, finish),
-        1 => rows_of::<S, 1>(s, left, panel, out, stride, finish),
-        vectors => unreachable!("a panel of {vectors} vectors"),
-    }
+    with_vectors!(rows_of, s, left, panel, out, stride, finish);
 }
 
 #[inline(always)]
@@ -76,13 +83,7 @@ fn by_columns_body<S: Simd>(
     stride: usize,
     finish: Finish<'_>,
 ) {
-    match panel.vectors {
-        4 if S::TILE_VECTORS >= 4 => columns_of::<S, 4>(s, left, panel, out, stride, finish),
-        3 if S::TILE_VECTORS >= 3 => columns_of::<S, 3>(s, left, panel, out, stride, finish),
-        2 if S::TILE_VECTORS >= 2 => columns_of::<S, 2>(s, left, panel, out, stride, finish),
-        1 => columns_of::<S, 1>(s, left, panel, out, stride, finish),
-        vectors => unreachable!("a panel of {vectors} vectors"),
-    }
+    with_vectors!(columns_of, s, left, panel, out, stride, finish);
 }
 
 /// Calls `tile!` with the names of as many rows as the tile has.

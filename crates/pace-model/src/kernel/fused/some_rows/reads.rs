@@ -1,30 +1,30 @@
-//! [`Reads`]: the rows of a block's result that somebody reads, and the keys of each.
+//! [`Reads`]: the rows of a block's result that are read, and the keys of each.
 
 use std::ops::Range;
 
 use crate::kernel::MASKED;
 use crate::kernel::pair_lists::Lists;
 
-/// Pairs per group: groups are what threads share out, and each adds one copy of the weight gradients.
+/// Pairs per group. Threads share the groups, and each group adds one copy of the weight gradients.
 const GROUP_PAIRS: usize = 512;
 
 /// The most groups.
 const MAX_GROUPS: usize = 16;
 
-/// Rows that are read, ascending, and who they look at.
+/// The rows that are read, ascending, and their keys.
 #[derive(Debug)]
 pub(crate) struct Reads {
     pub(crate) rows: Vec<u32>,
     /// `offsets[r]..offsets[r + 1]` are the pairs of read r.
     offsets: Vec<u32>,
     keys: Vec<u32>,
-    /// The number of each pair among those of all rows: what counts its dropout.
+    /// The index that each pair would have if all rows were computed, by which dropout counts.
     pairs: Vec<u32>,
-    /// In order; together they have all reads and all rows.
+    /// Cover all reads and all rows, in order.
     pub(crate) groups: Vec<Group>,
 }
 
-/// Reads that look at no row outside `rows`, into which no other group looks.
+/// Consecutive reads, and the rows they look at: no read of another group looks at these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) reads: Range<usize>,
@@ -32,19 +32,19 @@ pub(crate) struct Group {
 }
 
 impl Reads {
-    /// Of packed rows.
+    /// The reads of packed rows.
     pub(crate) fn of_lists(rows: &[u32], lists: &Lists) -> Reads {
         let mut reads = Reads::empty(rows.len());
         for &row in rows {
             let first = lists.pair(row as usize);
             let keys = lists.keys(row as usize);
-            reads.push(row, keys.iter().enumerate().map(|(place, &key)| (key, (first + place) as u32)));
+            reads.push(row, keys.iter().zip(first..).map(|(&key, pair)| (key, pair as u32)));
         }
         reads.group(lists.seams());
         reads
     }
 
-    /// Of graphs of `n` rows under a bias [B, N, N]; `None` under a bias that neither allows nor forbids.
+    /// The reads of graphs of `n` rows under a bias [B, N, N]; `None` if some bias neither allows nor forbids its pair.
     pub(crate) fn of_bias(rows: &[u32], bias: &[f32], n: usize) -> Option<Reads> {
         let mut reads = Reads::empty(rows.len());
         for &row in rows {
@@ -81,7 +81,7 @@ impl Reads {
         self.offsets.push(self.keys.len() as u32);
     }
 
-    /// Cuts the reads at seams, which no list crosses. The lists alone decide, not the number of threads.
+    /// Cuts the reads into groups at seams, which no list crosses. The cut depends on the lists alone, not on the number of threads.
     fn group(&mut self, seams: &[u32]) {
         let count = self.keys.len().div_ceil(GROUP_PAIRS).clamp(1, MAX_GROUPS);
         let share = self.keys.len().div_ceil(count).max(1);
@@ -107,7 +107,7 @@ impl Reads {
         &self.keys[self.offsets[read] as usize..self.offsets[read + 1] as usize]
     }
 
-    /// The numbers of its pairs.
+    /// The indices of its pairs.
     #[inline(always)]
     pub(crate) fn pairs(&self, read: usize) -> &[u32] {
         &self.pairs[self.offsets[read] as usize..self.offsets[read + 1] as usize]

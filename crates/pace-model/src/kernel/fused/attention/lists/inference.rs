@@ -1,23 +1,32 @@
-//! Attention of some rows along their lists of keys, for inference: nothing is kept, and the heads are lanes.
+//! Attention along lists that keeps nothing, with the heads as lanes.
 
 use crate::kernel::fused::attention::gather::{Gather, Terms};
 use crate::kernel::fused::attention::order::{ByLane, Heads};
 use crate::kernel::fused::attention::softmax::exponentials;
 use crate::kernel::fused::simd::{Simd, kernel, map};
 
-/// Who attends to whom.
+/// The rows to compute, and their keys.
 pub(crate) struct Along<'a> {
-    /// The rows to compute.
+    /// Indices of the rows.
     pub(crate) rows: &'a [u32],
-    /// Row r looks at `keys[offsets[r]..offsets[r + 1]]`.
+    /// Row r attends to `keys[offsets[r]..offsets[r + 1]]`.
     pub(crate) offsets: &'a [u32],
     pub(crate) keys: &'a [u32],
-    /// Whether there are queries of rows with a single key, too, which need none.
-    pub(crate) all_ask: bool,
-    /// The row of the first keys and values at hand.
+    /// Which of the rows have a query.
+    pub(crate) queries: Queries,
+    /// The index of the first row of keys and values.
     pub(crate) origin: usize,
     pub(crate) d: usize,
     pub(crate) n_heads: usize,
+}
+
+/// Which rows have a query. One with a single key gives it all of its attention and needs none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queries {
+    /// All of them.
+    OfAll,
+    /// Those with several keys.
+    OfSeveralKeys,
 }
 
 impl Along<'_> {
@@ -29,10 +38,9 @@ impl Along<'_> {
 }
 
 kernel! {
-    /// Queries [rows that ask, D], keys and values side by side [rows since the origin, 2D] -> `out` [rows, D].
+    /// `q` [rows with a query, D], `kv` keys and values side by side [rows since the origin, 2D] -> `out` [rows, D].
     ///
-    /// A row with a single key gives it all of its attention and needs no query; one without any gives zeros. `weights` is
-    /// scratch.
+    /// A row without keys gives zeros. `weights` is scratch.
     fn attend(a: &Along<'_>, q: &[f32], kv: &[f32], weights: &mut Vec<f32>, out: &mut [f32]) = attend_body
 }
 
@@ -65,14 +73,14 @@ fn attend_of<S: Simd, const H: usize>(
     let mut queries = q.chunks_exact(d);
     for (&row, out) in a.rows.iter().zip(out.chunks_exact_mut(d)) {
         let list = a.of(row);
-        let query = if list.len() > 1 || a.all_ask { queries.next() } else { None };
+        let query = if list.len() > 1 || a.queries == Queries::OfAll { queries.next() } else { None };
         // Keys (0) or values (1) of a row.
         let part = |part: usize| Gather { places: list, data: &kv[part * d..], stride: 2 * d, origin: a.origin };
         match list {
             [] => out.fill(0.0),
             [_] => out.copy_from_slice(part(1).row(0, d)),
             list => {
-                let (q, w) = (query.expect("rows with several keys ask"), &mut weights[..list.len() * H]);
+                let (q, w) = (query.expect("rows with several keys have a query"), &mut weights[..list.len() * H]);
                 ByLane::<H>.scores(s, w, q, part(0), scale);
                 let inverse = exponentials::<S, H>(s, w);
                 ByLane::<H>.mix::<_, false>(s, out, Terms { rows: part(1), weights: w, first: 0 }, 1.0);

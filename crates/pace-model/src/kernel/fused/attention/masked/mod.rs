@@ -1,8 +1,14 @@
-//! Attention over a block of graphs: the geometry, and the choice between the two algorithms.
+//! Attention under a mask, over a chunk of graphs of equal size: the case of small graphs.
+//!
+//! [`Geometry`] describes the chunk and chooses between [`lanes`], for small graphs, and [`matrices`], for any. [`few_queries`] serves
+//! generation, which asks one query at a time. [`whole_batch`] is attention by itself.
 
-pub(crate) mod few_queries;
+mod few_queries;
 mod lanes;
 mod matrices;
+mod whole_batch;
+
+pub(crate) use whole_batch::{AttentionOp, AttentionShape};
 
 use crate::kernel::dropout::Site;
 use crate::kernel::fused::attention::gather::Gather;
@@ -24,6 +30,17 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// Queries, keys and values inside packed projections: qkv [rows, 3D], or q [rows, D] and kv [key rows, 2D].
+    pub(crate) fn of_packed(q: &'a [f32], kv: Option<&'a [f32]>, d: usize) -> [Self; 3] {
+        match kv {
+            Some(kv) => {
+                let part = |offset| Rows { data: kv, stride: 2 * d, offset };
+                [Rows { data: q, stride: d, offset: 0 }, part(0), part(d)]
+            }
+            None => [0, d, 2 * d].map(|offset| Rows { data: q, stride: 3 * d, offset }),
+        }
+    }
+
     /// The rows that are `places` rows after `first`.
     #[inline(always)]
     pub(crate) fn gather(&self, places: &'a [u32], first: usize) -> Gather<'a, u32> {
@@ -85,9 +102,9 @@ impl Grads<'_> {
     }
 }
 
-/// Sizes, mask and dropout of the attention of one block of graphs.
+/// Sizes, mask and dropout of the attention of one chunk of graphs.
 pub(crate) struct Geometry<'a> {
-    /// Index in the batch of the first graph of the block.
+    /// Index in the batch of the first graph of the chunk.
     pub(crate) first: usize,
     pub(crate) graphs: usize,
     /// Queries per graph.
@@ -116,13 +133,13 @@ impl Geometry<'_> {
         if keep { self.graphs * self.n_heads * self.n * self.m } else { 0 }
     }
 
-    /// All (graph, head) pairs of the block.
+    /// All (graph, head) pairs of the chunk.
     pub(crate) fn graph_heads(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let n_heads = self.n_heads;
         (0..self.graphs).flat_map(move |graph| (0..n_heads).map(move |head| (graph, head)))
     }
 
-    /// The bias of query i of a graph of the block, `[M]`.
+    /// The bias of query i of a graph of the chunk, `[M]`.
     #[inline(always)]
     pub(crate) fn bias_row(&self, graph: usize, i: usize) -> Option<&[f32]> {
         let start = ((self.first + graph) * self.n + i) * self.m;
@@ -161,7 +178,7 @@ impl Geometry<'_> {
         weighted.then_some(row)
     }
 
-    /// Attention of the block: `weights` of length [`Geometry::n_weights`], `out` [graphs * N, D].
+    /// Attention of the chunk: `weights` of length [`Geometry::n_weights`], `out` [graphs * N, D].
     pub(crate) fn forward(&self, qkv: [Rows<'_>; 3], weights: &mut [f32], out: &mut [f32], scratch: &mut Scratch) {
         match self.order {
             Order::Lanes => lanes::forward(self, qkv, weights, out, &mut scratch.lanes),

@@ -1,4 +1,4 @@
-//! The run-time choice of a Burn [`Device`] by name.
+//! The run-time choice of a Burn [`Device`] by name, and the optimiser's step on it.
 //!
 //! `Device::default()` follows cargo feature unification, so the same binary can change device because an unrelated crate
 //! asked for a feature. Commands and tests name theirs.
@@ -6,6 +6,8 @@
 use burn::tensor::Device;
 
 use crate::Error;
+
+pub use crate::kernel::AdamStep;
 
 /// The names [`device`] accepts, for messages and help texts.
 pub const NAMES: &str = "flex, ndarray, cuda, cuda:<index>, vulkan, vulkan:cpu, vulkan:<index>";

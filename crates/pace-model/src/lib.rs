@@ -29,7 +29,7 @@
 //! ```
 //!
 //! Where the paper and the authors' code differ, presets named `paper`, `vae` or `mlm` follow the paper's principle and
-//! `as_published` follows the code; ablations are fields of the configurations. [`kernel`] computes Transformer blocks fused
+//! `as_published` follows the code; ablations are fields of the configurations. Transformer blocks are computed by fused kernels
 //! on the CPU and, with the same numbers, in stock operations everywhere else. Nothing here reads a file, the clock or a
 //! global random generator: every random number comes from the seed of its [`Pass`] or of its initialisation.
 
@@ -40,8 +40,13 @@ pub mod device;
 pub mod encoder;
 mod error;
 mod generate;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 mod interner;
-pub mod kernel;
+// Tests and benches reach all of it, so dead code shows when they are built.
+#[cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
+mod kernel;
 pub mod layers;
 pub mod objective;
 pub mod store;

@@ -2,11 +2,11 @@
 
 use burn::optim::{AdamState, AdaptiveMomentumState, Optimizer};
 use burn::tensor::{Device, Tensor};
-use pace_model::kernel::{AdamStep, adam};
+use pace_model::device::AdamStep;
 
-/// Adam with decoupled weight decay, by [`pace_model::kernel::adam`]; its state is that of Burn's own Adam.
+/// Adam with decoupled weight decay, by [`AdamStep`]; its state is that of Burn's own Adam.
 ///
-/// Burn's computes the same in a dozen operations, each of which reads and writes memory as large as the parameter.
+/// Burn's Adam computes the same in a dozen operations, each of which reads and writes memory as large as the parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adam {
     /// Added to the root of the second moment.
@@ -35,7 +35,7 @@ impl Optimizer for Adam {
             None => (1, [grad.zeros_like(), grad.zeros_like()]),
         };
         let step = AdamStep { lr, beta_1: BETA_1, beta_2: BETA_2, epsilon: self.epsilon, decay: self.decay, time };
-        let (tensor, [moment_1, moment_2]) = adam(&step, tensor, grad, moments);
+        let (tensor, [moment_1, moment_2]) = step.take(tensor, grad, moments);
         (tensor, Some(AdamState::new(AdaptiveMomentumState::new(time, moment_1, moment_2))))
     }
 

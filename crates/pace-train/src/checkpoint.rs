@@ -123,13 +123,13 @@ impl Checkpoint {
     pub(crate) fn resume<M: Module>(
         &self,
         model: M,
-        optimiser: ModuleOptimizer,
         config: &FitConfig,
         n_graphs: usize,
     ) -> Result<(M, ModuleOptimizer, State), Error> {
         // A process that was killed between the two renames leaves only the old one.
         let Some(dir) = [self.dir.clone(), self.sibling(".old")].into_iter().find(|dir| dir.join(STATE).exists())
         else {
+            let optimiser = config.optimiser.init(&model);
             return Ok((model, optimiser, State::default()));
         };
         let read = |name: &str| {
@@ -146,7 +146,8 @@ impl Checkpoint {
         let mut adopt = Adopt { ids: file.param_ids.into_iter() };
         let model = model.map(&mut adopt);
         let bytes = Bytes::from_bytes_vec(read(OPTIMISER)?);
-        let optimiser = optimiser.from_bytes(bytes).map_err(|error| self.damaged(&dir, error))?;
+        // It knows the biases by their ids, so it is made for the ids of the checkpoint.
+        let optimiser = config.optimiser.init(&model).from_bytes(bytes).map_err(|error| self.damaged(&dir, error))?;
         Ok((model, optimiser, file.state))
     }
 

@@ -1,13 +1,11 @@
 //! [`OptimiserConfig`]: Adam with the settings of the reference code.
 
-use burn::module::ParamGroup;
+use burn::module::{Module, ParamGroup};
 use burn::optim::ModuleOptimizer;
+use pace_model::layers::undecayed;
 use serde::{Deserialize, Serialize};
 
 use crate::{Adam, Error};
-
-/// The last part of the path of every bias in pace-model.
-const BIASES: &str = r"(^|\.)(bias|beta|bqkv|bq|bkv|bo|b1|b2)$";
 
 /// Adam (Kingma and Ba, 2015) or, with weight decay, AdamW (Loshchilov and Hutter, 2019).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,7 +14,8 @@ pub struct OptimiserConfig {
     pub lr: f64,
     /// Added to the root of the second moment; 1e-8 in the reference code, Burn's default is 1e-5.
     pub epsilon: f32,
-    /// Decoupled weight decay; biases are not decayed, gains of layer norms are, as in the reference code.
+    /// Decoupled weight decay. It leaves [`undecayed`] alone: biases are not decayed, gains of layer norms are, as in the reference
+    /// code.
     pub weight_decay: Option<f32>,
 }
 
@@ -32,12 +31,12 @@ impl OptimiserConfig {
     }
 
     /// The optimiser of a module.
-    pub fn init(&self) -> ModuleOptimizer {
+    pub fn init<M: Module>(&self, module: &M) -> ModuleOptimizer {
         let plain = Adam { epsilon: self.epsilon, decay: 0.0 };
         match self.weight_decay {
             None => ModuleOptimizer::from(plain),
             Some(decay) => ModuleOptimizer::from(Adam { decay, ..plain }).with_group(
-                ParamGroup::from_regex(BIASES).expect("a pattern of ours"),
+                ParamGroup::from_ids(undecayed(module)),
                 plain,
                 None,
             ),

@@ -28,10 +28,10 @@ const REQUIRED: [&str; 10] = [
     "lanes::forward",
     "lanes::backward",
     "lists::inference::attend",
-    "lists::forward",
-    "lists::backward_queries",
-    "lists::backward_keys",
-    "likelihood::link_grad",
+    "training::forward",
+    "training::backward_queries",
+    "training::backward_keys",
+    "edges::link_grad",
     "adam::update",
 ];
 

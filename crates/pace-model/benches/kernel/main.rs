@@ -9,10 +9,10 @@ mod products;
 use std::time::{Duration, Instant};
 
 use burn::tensor::{DType, Device, Distribution, Int, Tensor, TensorData};
-use pace_model::kernel::{
-    self, AdamStep, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams, EncoderParams,
-    FeedForwardParams, HeadParams, Masks, NormParams, NormPlacement, PairLists, Pasts, SelfAttentionParams, Truth,
-    plain,
+use pace_model::internals::{
+    self as kernel, AdamStep, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams,
+    EncoderParams, FeedForwardParams, HeadParams, Masks, NormParams, NormPlacement, PairLists, Pasts,
+    SelfAttentionParams, Truth, plain,
 };
 use serde_json::json;
 
@@ -170,7 +170,7 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
     // Moments and parameter move on from step to step, as in training, or nobody could write in place.
     let state = std::cell::RefCell::new(Some((w, [m, v])));
     let adam = move |fused: bool| {
-        let f = if fused { kernel::adam } else { plain::adam };
+        let f = if fused { AdamStep::take } else { plain::adam };
         let step = AdamStep { lr: 1e-4, beta_1: 0.9, beta_2: 0.999, epsilon: 1e-8, decay: 0.0, time: 7 };
         let (w, moments) = state.take().expect("put back by the call before");
         *state.borrow_mut() = Some(f(&step, w, g.clone(), moments));

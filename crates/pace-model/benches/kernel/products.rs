@@ -1,7 +1,7 @@
 //! The products of a linear map against the `gemm` crate, which Burn multiplies by, at the shapes of PACE. One thread each.
 
 use gemm::Parallelism;
-use pace_model::kernel::bench::{Weight, weight_grad};
+use pace_model::internals::bench::{Weight, weight_grad};
 use serde_json::json;
 
 use super::time;

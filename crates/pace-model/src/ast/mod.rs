@@ -13,6 +13,8 @@ pub use batch::{AstAttention, AstBatch};
 pub use buckets::length_buckets;
 pub use table::AstTable;
 
+pub use crate::kernel::PairLists;
+
 /// How the trees of a batch share its tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -39,8 +39,8 @@ pub struct BlocksConfig {
 }
 
 impl BlocksConfig {
-    /// The kernel's settings under the given dropout.
-    pub fn kernel(&self, dropout: Dropout) -> BlockConfig {
+    /// The settings of the kernels under the given dropout.
+    pub(crate) fn kernel(&self, dropout: Dropout) -> BlockConfig {
         let norm = match self.norm {
             NormPlacement::Post => kernel::NormPlacement::Post,
             NormPlacement::Pre => kernel::NormPlacement::Pre,
@@ -89,8 +89,8 @@ impl SelfAttention {
         }
     }
 
-    /// As the kernels take it.
-    pub fn params(&self) -> SelfAttentionParams {
+    /// The tensors, for the kernels.
+    pub(crate) fn params(&self) -> SelfAttentionParams {
         SelfAttentionParams { wqkv: self.wqkv.val(), bqkv: self.bqkv.val(), wo: self.wo.val(), bo: self.bo.val() }
     }
 }
@@ -120,8 +120,8 @@ impl CrossAttention {
         }
     }
 
-    /// As the kernels take it.
-    pub fn params(&self) -> CrossAttentionParams {
+    /// The tensors, for the kernels.
+    pub(crate) fn params(&self) -> CrossAttentionParams {
         CrossAttentionParams {
             wq: self.wq.val(),
             bq: self.bq.val(),
@@ -153,8 +153,8 @@ impl FeedForward {
         }
     }
 
-    /// As the kernels take it.
-    pub fn params(&self) -> FeedForwardParams {
+    /// The tensors, for the kernels.
+    pub(crate) fn params(&self) -> FeedForwardParams {
         FeedForwardParams { w1: self.w1.val(), b1: self.b1.val(), w2: self.w2.val(), b2: self.b2.val() }
     }
 }
@@ -178,8 +178,8 @@ impl EncoderBlock {
         }
     }
 
-    /// As the kernels take it.
-    pub fn params(&self) -> EncoderParams {
+    /// The tensors, for the kernels.
+    pub(crate) fn params(&self) -> EncoderParams {
         EncoderParams {
             attention: self.attention.params(),
             norm_attention: self.norm_attention.params(),
@@ -212,8 +212,8 @@ impl DecoderBlock {
         }
     }
 
-    /// As the kernels take it.
-    pub fn params(&self) -> DecoderParams {
+    /// The tensors, for the kernels.
+    pub(crate) fn params(&self) -> DecoderParams {
         DecoderParams {
             attention: self.attention.params(),
             norm_attention: self.norm_attention.params(),

@@ -2,6 +2,7 @@
 
 mod ast_embedding;
 mod block;
+mod decay;
 mod embedding;
 mod gru;
 mod init;
@@ -14,6 +15,7 @@ mod stack;
 pub use crate::batch::Stream;
 pub use ast_embedding::AstEmbedding;
 pub use block::{BlocksConfig, DecoderBlock, EncoderBlock, NormPlacement};
+pub use decay::undecayed;
 pub use embedding::{Join, NodeEmbedding, NodeEmbeddingConfig, OpEmbedding};
 pub use gru::{GruCell, GruConfig};
 pub use init::Init;
@@ -22,3 +24,5 @@ pub use norm::Norm;
 pub use position::{Position, PositionConfig};
 pub use readout::Readout;
 pub use stack::{EncoderStack, Keys};
+
+pub use crate::kernel::Dropout;

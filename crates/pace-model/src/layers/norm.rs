@@ -9,6 +9,9 @@ use crate::kernel::NormParams;
 /// The epsilon of every layer norm of the paper's code.
 pub(crate) const EPSILON: f64 = 1e-5;
 
+/// How Burn names [`Norm::gamma`] on a walk through a module: its type and its field.
+pub(super) const GAIN: (&str, &str) = ("Struct:Norm", "gamma");
+
 /// Layer norm over the last axis: `gamma * (x - mean) / sqrt(var + 1e-5) + beta`.
 #[derive(Module, Debug)]
 pub struct Norm {
@@ -24,8 +27,8 @@ impl Norm {
         Norm { gamma: init.constant([d], 1.0), beta: init.constant([d], 0.0) }
     }
 
-    /// The parameters as the kernels take them.
-    pub fn params(&self) -> NormParams {
+    /// The tensors, for the kernels.
+    pub(crate) fn params(&self) -> NormParams {
         NormParams { gamma: self.gamma.val(), beta: self.beta.val() }
     }
 

@@ -7,7 +7,7 @@ use pace_graph::enumerate::{RandomAst, Sampler};
 use pace_graph::structure::{DfsTree, MaskRule, depths};
 use pace_model::ast::{AstAttention, AstBatch, AstTable, Packing, length_buckets};
 use pace_model::encoder::{AstPace, AstPaceConfig, GraphEncoder};
-use pace_model::kernel::{self, Dropout, PairLists, sparse_attention};
+use pace_model::internals::{self as kernel, Dropout, PairLists, sparse_attention};
 use pace_model::layers::{BlocksConfig, NormPlacement};
 use pace_model::objective::{HeadConfig, Objective, Vocabulary, sub_token_f1};
 use rand::{RngExt, SeedableRng};

@@ -1,7 +1,7 @@
 //! The fused kernels against their plain twins: values and every gradient, over random shapes, masks and dropout.
 
 use burn::tensor::Device;
-use pace_model::kernel::{self, Masks, Truth, plain};
+use pace_model::internals::{self as kernel, Masks, Truth, plain};
 use proptest::prelude::proptest;
 
 use crate::kernel_case::{Case, Outcome, cases};

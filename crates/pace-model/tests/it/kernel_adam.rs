@@ -1,7 +1,7 @@
 //! The fused update of Adam against its plain twin, and that nobody else's tensor is written to.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use pace_model::kernel::{AdamStep, adam, plain};
+use pace_model::internals::{AdamStep, plain};
 use proptest::prelude::{any, prop_assert, proptest};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -33,7 +33,7 @@ proptest! {
         for time in first..first + 3 {
             let g = random(shape, &mut rng);
             let step = AdamStep { lr: 1e-2, beta_1: 0.9, beta_2: 0.999, epsilon: 1e-8, decay, time };
-            (fused, fused_moments) = adam(&step, fused, g.clone(), fused_moments);
+            (fused, fused_moments) = step.take(fused, g.clone(), fused_moments);
             (stock, stock_moments) = plain::adam(&step, stock, g, stock_moments);
         }
         crate::kernel_level::record(&fused.clone().into_data().try_to_vec::<f32>().unwrap());
@@ -51,7 +51,7 @@ fn a_shared_parameter_keeps_its_numbers() {
     let w = random([40, 30], &mut rng);
     let (before, held) = (w.to_data(), w.clone());
     let step = AdamStep { lr: 0.1, beta_1: 0.9, beta_2: 0.999, epsilon: 1e-8, decay: 0.0, time: 1 };
-    let (after, _) = adam(&step, w, random([40, 30], &mut rng), [held.zeros_like(), held.zeros_like()]);
+    let (after, _) = step.take(w, random([40, 30], &mut rng), [held.zeros_like(), held.zeros_like()]);
     assert_eq!(held.to_data(), before);
     assert_ne!(after.to_data(), before);
 }

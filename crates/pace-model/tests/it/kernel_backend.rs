@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Tensor};
 use pace_model::device::device;
-use pace_model::kernel::{self, Masks};
+use pace_model::internals::{self as kernel, Masks};
 
 use crate::kernel_case::{Case, Outcome};
 

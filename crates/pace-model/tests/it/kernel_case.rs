@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use pace_graph::{GOLDEN, split_mix};
-use pace_model::kernel::{
+use pace_model::internals::{
     BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams, EncoderParams, FeedForwardParams,
     HeadParams, NormParams, NormPlacement, SelfAttentionParams,
 };

@@ -1,7 +1,7 @@
 //! What must hold of the kernels beyond agreeing with their twins.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use pace_model::kernel::{self, Dropout, Masks, plain};
+use pace_model::internals::{self as kernel, Dropout, Masks, plain};
 
 use crate::kernel_case::{Case, Outcome};
 

@@ -1,7 +1,7 @@
 //! The fused node embedding against its twin, with and without a gradient.
 
 use burn::tensor::Device;
-use pace_model::kernel::{node_embedding, plain};
+use pace_model::internals::{node_embedding, plain};
 use proptest::prelude::{any, proptest};
 
 use crate::kernel_case::{Case, Outcome, cases};

@@ -1,7 +1,7 @@
 //! Some rows of a stack's result, against all rows of the twin's.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use pace_model::kernel::{self, plain};
+use pace_model::internals::{self as kernel, plain};
 use proptest::prelude::{any, proptest};
 
 use crate::kernel_case::{Case, Outcome, cases};

@@ -1,7 +1,7 @@
 //! Inference that computes equal pasts once, against the plain encoder that computes every row.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use pace_model::kernel::{self, Pasts, plain};
+use pace_model::internals::{self as kernel, Pasts, plain};
 use proptest::prelude::{any, proptest};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,6 @@
 //! Attention along lists of keys: the fused path against its twin, on trees and on lists without any order.
 
-use pace_model::kernel::{self, PairLists, plain};
+use pace_model::internals::{self as kernel, PairLists, plain};
 use proptest::prelude::{Strategy, any, proptest};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

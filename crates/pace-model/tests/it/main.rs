@@ -1,6 +1,7 @@
 //! Integration tests of pace-model, one binary.
 
 mod ast;
+mod decay;
 mod device;
 mod encoder;
 mod fit;

@@ -1,5 +1,6 @@
 //! One training step: forward, backward and Adam, as in `pace_train::fit`.
 
+use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use pace_model::objective::Objective;
 use pace_train::{OptimiserConfig, together};
@@ -13,9 +14,10 @@ pub struct Trainer<M> {
     optimiser: ModuleOptimizer,
 }
 
-impl<M> Trainer<M> {
+impl<M: Module> Trainer<M> {
     pub fn new(model: M) -> Self {
-        Self { model: Some(model), optimiser: OptimiserConfig::adam(LR).init() }
+        let optimiser = OptimiserConfig::adam(LR).init(&model);
+        Self { model: Some(model), optimiser }
     }
 
     pub fn into_model(self) -> M {

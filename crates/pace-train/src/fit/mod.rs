@@ -64,10 +64,13 @@ where
     let n_graphs = source.n_graphs();
     let steps_per_epoch = n_graphs.div_ceil(config.batch_size);
     let n_steps = config.epochs * steps_per_epoch;
-    let (mut model, mut optimiser, mut state) = (model, config.optimiser.init(), State::default());
-    if let Some(checkpoint) = checkpoint {
-        (model, optimiser, state) = checkpoint.resume(model, optimiser, config, n_graphs)?;
-    }
+    let (mut model, mut optimiser, mut state) = match checkpoint {
+        Some(checkpoint) => checkpoint.resume(model, config, n_graphs)?,
+        None => {
+            let optimiser = config.optimiser.init(&model);
+            (model, optimiser, State::default())
+        }
+    };
     observe(Event::Start { step: state.step, n_steps, graphs_per_step: config.batch_size });
     let (start, earlier) = (Instant::now(), state.seconds);
     let (mut saved, mut unseen) = (Instant::now(), 0);

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use pace_model::store::to_safetensors;
-use pace_train::{Checkpoint, Error, Event, FitConfig, Fitted, Schedule, fit};
+use pace_train::{Checkpoint, Error, Event, FitConfig, Fitted, OptimiserConfig, Schedule, fit};
 use tempfile::tempdir;
 
 use crate::setting::{device, short, table, vae};
@@ -44,6 +44,13 @@ fn a_killed_run_goes_on_to_the_same_bits() {
             goes_on_to_the_same_bits(&FitConfig { schedule, ..config() }, kill_at);
         }
     }
+}
+
+/// Biases are not decayed, before and after.
+#[test]
+fn weight_decay_goes_on_too() {
+    let optimiser = OptimiserConfig { weight_decay: Some(0.5), ..config().optimiser };
+    goes_on_to_the_same_bits(&FitConfig { optimiser, ..config() }, 34);
 }
 
 fn goes_on_to_the_same_bits(config: &FitConfig, kill_at: usize) {

@@ -122,7 +122,7 @@ pub(crate) fn with_parts<T, P>(totals: Vec<T>, lists: impl Iterator<Item = Vec<P
 
 #[cfg(test)]
 mod tests {
-    use super::{Named, named, with_parts};
+    use super::{Named, with_parts};
 
     named! {
         /// A map.
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn fields_are_the_list_in_order() {
-        let maps = Maps::take(&mut 1..);
+        let maps = Maps::take(&mut (1..));
         assert_eq!((maps.first.weight, maps.first.bias, maps.second.weight, maps.second.bias), (1, 2, 3, 4));
         assert_eq!(maps.map(|item| 10 * item).list(), [10, 20, 30, 40]);
         let mut changed = maps;

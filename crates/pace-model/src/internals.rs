@@ -1,0 +1,10 @@
+//! The kernels, for the tests and benches of this crate. No promise: any version may change them.
+
+#[cfg(feature = "flex")]
+pub use crate::kernel::bench;
+pub use crate::kernel::{
+    AdamStep, BlockConfig, CrossAttentionParams, DecoderParams, Dropout, EmbeddingParams, EncoderParams,
+    FeedForwardParams, HeadParams, MASKED, Masks, NormParams, NormPlacement, PENALISED, PairLists, Pasts,
+    SelfAttentionParams, Truth, add_norm, attention, concat_linear, cross_attention, decoder, encoder, encoder_rows,
+    graph_nll, is_fused, node_embedding, plain, shared_encoder, sparse_attention, sparse_encoder, sparse_encoder_rows,
+};

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use burn::tensor::Tensor;
+use pace_graph::Csr;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::batch::ints;
@@ -22,9 +23,8 @@ pub struct Pasts {
     n: usize,
     /// The input of each past.
     pub(crate) inputs: Vec<u32>,
-    /// Past p looks at `keys[offsets[p]..offsets[p + 1]]`, which may contain p itself.
-    pub(crate) offsets: Vec<u32>,
-    pub(crate) keys: Vec<u32>,
+    /// The pasts that each past looks at, itself perhaps among them.
+    pub(crate) keys: Csr<u32>,
     /// The past of every row.
     pub(crate) of_row: Vec<u32>,
     /// Cover all pasts and all rows, in order.
@@ -68,8 +68,7 @@ impl Pasts {
         Pasts {
             n,
             inputs: Vec::with_capacity(rows),
-            offsets: vec![0],
-            keys: Vec::with_capacity(4 * rows),
+            keys: Csr::with_capacity(rows, 4 * rows),
             of_row: Vec::with_capacity(rows),
             groups: Vec::new(),
         }
@@ -108,8 +107,7 @@ impl Pasts {
             let (count, number) = (found.len() as u32, found.intern(&past));
             if number == count {
                 pasts.inputs.push(inputs[row]);
-                pasts.keys.extend(past[1..].iter().map(|&key| if key == ITSELF { number } else { key }));
-                pasts.offsets.push(pasts.keys.len() as u32);
+                pasts.keys.push_row(past[1..].iter().map(|&key| if key == ITSELF { number } else { key }));
             }
             pasts.of_row.push(number);
         }
@@ -119,10 +117,12 @@ impl Pasts {
 
     /// Adds the pasts of the next group.
     fn append(&mut self, other: Pasts) {
-        let (pasts, pairs) = (self.len() as u32, self.keys.len() as u32);
+        let (pasts, pairs) = (self.len() as u32, self.keys.n_items() as u32);
         self.inputs.extend(other.inputs);
-        self.offsets.extend(other.offsets[1..].iter().map(|offset| offset + pairs));
-        self.keys.extend(other.keys.iter().map(|key| key + pasts));
+        let (mut offsets, mut keys) = std::mem::take(&mut self.keys).into_parts();
+        offsets.extend(other.keys.offsets()[1..].iter().map(|offset| offset + pairs));
+        keys.extend(other.keys.items().iter().map(|key| key + pasts));
+        self.keys = Csr::from_parts(offsets, keys);
         self.of_row.extend(other.of_row.iter().map(|past| past + pasts));
         let moved = |range: Range<usize>| range.start + pasts as usize..range.end + pasts as usize;
         self.groups.extend(other.groups.into_iter().map(|group| Group { pasts: moved(group.pasts), ..group }));
@@ -207,8 +207,8 @@ mod tests {
         let pasts = one_group(&[1, 2, 3, 1, 2, 4, 1, 5, 3], 3, causal(3)).unwrap();
         assert_eq!(pasts.inputs, [1, 2, 3, 4, 5, 3]);
         assert_eq!(pasts.of_row, [0, 1, 2, 0, 1, 3, 0, 4, 5]);
-        assert_eq!(pasts.keys[pasts.offsets[3] as usize..pasts.offsets[4] as usize], [0, 1, 3]);
-        assert_eq!(pasts.keys[pasts.offsets[5] as usize..], [0, 4, 5]);
+        assert_eq!(pasts.keys.row(3), [0, 1, 3]);
+        assert_eq!(pasts.keys.row(5), [0, 4, 5]);
     }
 
     /// The same inputs, but the second node of the second graph does not look at the first.
@@ -230,7 +230,7 @@ mod tests {
         // Outside a pool there are two groups, each with one past per position.
         let pasts = Pasts::new(&[1, 2].repeat(20), 2, causal(2)).unwrap();
         assert_eq!((pasts.len(), pasts.n_rows(), pasts.groups.len()), (4, 40, 2));
-        assert_eq!((&pasts.of_row[18..22], &pasts.keys[..]), (&[0, 1, 2, 3][..], &[0, 0, 1, 2, 2, 3][..]));
+        assert_eq!((&pasts.of_row[18..22], pasts.keys.items()), (&[0, 1, 2, 3][..], &[0, 0, 1, 2, 2, 3][..]));
         assert_eq!((&pasts.groups[1].pasts, &pasts.groups[1].rows), (&(2..4), &(20..40)));
         assert!(Pasts::new(&[], 3, causal(3)).unwrap().is_empty());
     }

@@ -62,7 +62,7 @@ pub(super) fn by_pasts(
     blocks: impl FnOnce(Tensor<2>, &PairLists) -> Tensor<2>,
 ) -> Tensor<2> {
     let device = x.device();
-    let lists = PairLists::new(pasts.offsets.clone(), pasts.keys.clone(), &device);
+    let lists = PairLists::new(pasts.keys.offsets().to_vec(), pasts.keys.items().to_vec(), &device);
     blocks(pasts.of_inputs(x), &lists)
 }
 

@@ -21,10 +21,10 @@ pub(crate) struct Indices {
 
 impl Indices {
     pub(super) fn new(lists: &Lists, device: &Device) -> Indices {
-        let pairs = lists.keys.len();
+        let pairs = lists.keys.n_items();
         let (mut query, mut first) = (Vec::with_capacity(pairs), Vec::with_capacity(pairs));
         let (mut last, mut longest) = (Vec::with_capacity(pairs), 0);
-        for (row, bounds) in lists.offsets.windows(2).enumerate() {
+        for (row, bounds) in lists.keys.offsets().windows(2).enumerate() {
             let length = (bounds[1] - bounds[0]) as usize;
             longest = longest.max(length);
             query.extend(std::iter::repeat_n(row as i32, length));
@@ -41,7 +41,7 @@ impl Indices {
         Indices {
             n_rows: lists.n_rows(),
             query: ints(query, [pairs], device),
-            key: ints(lists.keys.iter().map(|&key| key as i32).collect(), [pairs], device),
+            key: ints(lists.keys.items().iter().map(|&key| key as i32).collect(), [pairs], device),
             first: ints(first, [pairs], device),
             jumps,
         }

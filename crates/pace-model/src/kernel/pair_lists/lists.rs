@@ -3,13 +3,13 @@
 #[cfg(feature = "flex")]
 use std::sync::OnceLock;
 
+use pace_graph::Csr;
+
 /// The lists in host memory.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    /// `offsets[q]..offsets[q + 1]` are the pairs of row `q`.
-    pub(super) offsets: Vec<u32>,
-    /// Key of each pair.
-    pub(super) keys: Vec<u32>,
+    /// The keys of each row; a key in its list is a pair.
+    pub(super) keys: Csr<u32>,
     /// Rows at which the lists can be cut, ascending from 0 to T. No list reaches across a seam, so the rows between two seams can
     /// be computed by themselves. In a batch of trees the seams are the roots.
     seams: Vec<u32>,
@@ -21,10 +21,7 @@ pub(crate) struct Lists {
 /// The rows that read each row: the transpose of the lists.
 #[cfg(feature = "flex")]
 #[derive(Debug)]
-pub(crate) struct Readers {
-    offsets: Vec<u32>,
-    readers: Vec<Reader>,
-}
+pub(crate) struct Readers(Csr<Reader>);
 
 /// A pair in the list of its key.
 #[cfg(feature = "flex")]
@@ -39,24 +36,25 @@ pub(crate) struct Reader {
 impl Readers {
     /// A counting sort of the pairs by key. O(pairs).
     fn new(lists: &Lists) -> Readers {
-        let mut offsets = vec![0; lists.offsets.len()];
-        lists.keys.iter().for_each(|&key| offsets[key as usize + 1] += 1);
+        let keys = &lists.keys;
+        let mut offsets = vec![0; keys.n_rows() + 1];
+        keys.items().iter().for_each(|&key| offsets[key as usize + 1] += 1);
         (1..offsets.len()).for_each(|row| offsets[row] += offsets[row - 1]);
-        let (mut next, mut readers) = (offsets.clone(), vec![Reader::default(); lists.keys.len()]);
-        for query in 0..lists.n_rows() {
-            for (&key, pair) in lists.keys(query).iter().zip(lists.offsets[query]..) {
+        let (mut next, mut readers) = (offsets.clone(), vec![Reader::default(); keys.n_items()]);
+        for (query, row) in keys.rows().enumerate() {
+            for (&key, pair) in row.iter().zip(keys.offsets()[query]..) {
                 let at = &mut next[key as usize];
                 readers[*at as usize] = Reader { query: query as u32, pair };
                 *at += 1;
             }
         }
-        Readers { offsets, readers }
+        Readers(Csr::from_parts(offsets, readers))
     }
 
     /// The pairs of a key, queries ascending.
     #[inline(always)]
     pub(crate) fn of(&self, key: usize) -> &[Reader] {
-        &self.readers[self.offsets[key] as usize..self.offsets[key + 1] as usize]
+        self.0.row(key)
     }
 }
 
@@ -64,16 +62,14 @@ impl Lists {
     /// Where the keys of each row begin and end, and the keys.
     #[cfg(feature = "flex")]
     pub(crate) fn parts(&self) -> (&[u32], &[u32]) {
-        (&self.offsets, &self.keys)
+        (self.keys.offsets(), self.keys.items())
     }
 
     pub(super) fn new(offsets: Vec<u32>, keys: Vec<u32>) -> Lists {
-        assert!(offsets.first() == Some(&0), "offsets start at 0");
-        assert_eq!(offsets.last().map(|&end| end as usize), Some(keys.len()), "offsets end at the number of keys");
-        let n_rows = offsets.len() as u32 - 1;
-        assert!(keys.iter().all(|&key| key < n_rows), "a key beyond the {n_rows} rows");
+        let keys = Csr::from_parts(offsets, keys);
+        let n_rows = keys.n_rows() as u32;
+        assert!(keys.items().iter().all(|&key| key < n_rows), "a key beyond the {n_rows} rows");
         let mut lists = Lists {
-            offsets,
             keys,
             seams: Vec::new(),
             #[cfg(feature = "flex")]
@@ -84,19 +80,19 @@ impl Lists {
     }
 
     pub(crate) fn n_rows(&self) -> usize {
-        self.offsets.len() - 1
+        self.keys.n_rows()
     }
 
     /// The keys of a row.
     #[inline(always)]
     pub(crate) fn keys(&self, row: usize) -> &[u32] {
-        &self.keys[self.pair(row)..self.pair(row + 1)]
+        self.keys.row(row)
     }
 
     /// The first pair of a row.
     #[inline(always)]
     pub(crate) fn pair(&self, row: usize) -> usize {
-        self.offsets[row] as usize
+        self.keys.offsets()[row] as usize
     }
 
     /// See the field.

@@ -41,7 +41,7 @@ impl PairLists {
 
     /// How many (query, key) pairs.
     pub fn n_pairs(&self) -> usize {
-        self.lists.keys.len()
+        self.lists.keys.n_items()
     }
 
     /// The keys of a row.

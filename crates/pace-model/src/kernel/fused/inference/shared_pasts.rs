@@ -57,7 +57,7 @@ impl<'a> Encoder<'a> {
         let mut first = [Buffer::stale(x.len()), Buffer::stale(2 * x.len())];
         blocks[0].queries(x, &mut first[0]);
         blocks[0].keys_values(x, &mut first[1]);
-        let input_keys = pasts.keys.iter().map(|&key| pasts.inputs[key as usize]).collect();
+        let input_keys = pasts.keys.items().iter().map(|&key| pasts.inputs[key as usize]).collect();
         Self { d, n_heads, blocks, pasts, x, first, input_keys }
     }
 
@@ -101,15 +101,15 @@ impl<'a> Encoder<'a> {
                 let (keys, kv, origin) = match layer.checked_sub(1) {
                     None => {
                         gather(rows.iter().map(|&past| inputs[past as usize]), &self.first[0], d, &mut q);
-                        (&self.input_keys, &self.first[1], 0)
+                        (&self.input_keys[..], &self.first[1], 0)
                     }
                     Some(later) => {
                         block.queries(h, at_least(&mut q, h.len()));
-                        (&self.pasts.keys, &caches[later], origin)
+                        (self.pasts.keys.items(), &caches[later], origin)
                     }
                 };
                 let heads = at_least(&mut heads, h.len());
-                let offsets = &self.pasts.offsets;
+                let offsets = self.pasts.keys.offsets();
                 let along =
                     Along { rows: &rows, offsets, keys, queries: Queries::OfAll, origin, d, n_heads: self.n_heads };
                 attend(&along, &q, kv, &mut weights, heads);

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use pace_graph::Csr;
+
 use crate::kernel::MASKED;
 use crate::kernel::pair_lists::Lists;
 
@@ -15,9 +17,8 @@ const MAX_GROUPS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Reads {
     pub(crate) rows: Vec<u32>,
-    /// `offsets[r]..offsets[r + 1]` are the pairs of read r.
-    offsets: Vec<u32>,
-    keys: Vec<u32>,
+    /// The keys of each read; a key in its list is a pair.
+    keys: Csr<u32>,
     /// The index that each pair would have if all rows were computed, by which dropout counts.
     pairs: Vec<u32>,
     /// Cover all reads and all rows, in order.
@@ -62,36 +63,30 @@ impl Reads {
     }
 
     fn empty(count: usize) -> Reads {
-        Reads {
-            rows: Vec::with_capacity(count),
-            offsets: vec![0],
-            keys: Vec::new(),
-            pairs: Vec::new(),
-            groups: Vec::new(),
-        }
+        Reads { rows: Vec::with_capacity(count), keys: Csr::default(), pairs: Vec::new(), groups: Vec::new() }
     }
 
     fn push(&mut self, row: u32, pairs: impl Iterator<Item = (u32, u32)>) {
         assert!(self.rows.last().is_none_or(|last| *last < row), "rows are read in ascending order, each once");
         self.rows.push(row);
-        for (key, pair) in pairs {
-            self.keys.push(key);
-            self.pairs.push(pair);
-        }
-        self.offsets.push(self.keys.len() as u32);
+        let numbers = &mut self.pairs;
+        self.keys.push_row(pairs.map(|(key, pair)| {
+            numbers.push(pair);
+            key
+        }));
     }
 
     /// Cuts the reads into groups at seams, which no list crosses. The cut depends on the lists alone, not on the number of threads.
     fn group(&mut self, seams: &[u32]) {
-        let count = self.keys.len().div_ceil(GROUP_PAIRS).clamp(1, MAX_GROUPS);
-        let share = self.keys.len().div_ceil(count).max(1);
+        let count = self.keys.n_items().div_ceil(GROUP_PAIRS).clamp(1, MAX_GROUPS);
+        let share = self.keys.n_items().div_ceil(count).max(1);
         let (mut reads, mut rows) = (0..0, 0..0);
         for &seam in &seams[1..] {
             rows.end = seam as usize;
             while self.rows.get(reads.end).is_some_and(|row| *row < seam) {
                 reads.end += 1;
             }
-            if (self.offsets[reads.end] - self.offsets[reads.start]) as usize >= share {
+            if self.n_pairs(&reads) >= share {
                 self.groups.push(Group { reads: reads.clone(), rows: rows.clone() });
                 (reads, rows) = (reads.end..reads.end, rows.end..rows.end);
             }
@@ -104,18 +99,19 @@ impl Reads {
     /// Keys of a read.
     #[inline(always)]
     pub(crate) fn keys(&self, read: usize) -> &[u32] {
-        &self.keys[self.offsets[read] as usize..self.offsets[read + 1] as usize]
+        self.keys.row(read)
     }
 
     /// The indices of its pairs.
     #[inline(always)]
     pub(crate) fn pairs(&self, read: usize) -> &[u32] {
-        &self.pairs[self.offsets[read] as usize..self.offsets[read + 1] as usize]
+        &self.pairs[self.keys.range(read)]
     }
 
     /// How many pairs some reads have.
     pub(crate) fn n_pairs(&self, reads: &Range<usize>) -> usize {
-        (self.offsets[reads.end] - self.offsets[reads.start]) as usize
+        let offsets = self.keys.offsets();
+        (offsets[reads.end] - offsets[reads.start]) as usize
     }
 }
 

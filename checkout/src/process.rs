@@ -1,4 +1,4 @@
-//! What the running process has cost so far. Linux counts it in `/proc`; elsewhere there is no answer.
+//! What the running process has cost so far, as Linux counts it in `/proc`.
 
 use std::fs;
 

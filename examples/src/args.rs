@@ -10,17 +10,19 @@ use pace_model::Attention;
 use pace_model::encoder::EncoderConfig;
 use pace_model::layers::PositionConfig;
 use pace_train::FitConfig;
+use pace_train::record::{Run, RunId};
+use serde_json::Value;
 
-/// The options of every dataset's program; `cargo xtask reproduce` hands them through.
+/// The options of every dataset's program; `cargo xtask reproduce` passes them on.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RunArgs {
     /// Folder with the datasets [default: PACE_DATA, then ../shared/data, then datasets/.cache]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Folder for the results; a run that was killed goes on from there [default: runs/DATASET-ENCODER-SEED]
+    /// Folder for the results; a killed run resumes from there [default: runs/DATASET-ENCODER-SEED]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Throw away what the folder for the results holds and start anew
+    /// Delete what the folder for the results holds and start anew
     #[arg(long)]
     pub fresh: bool,
     /// Worker threads [default: one per core]
@@ -35,12 +37,12 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The folder for the results, emptied where that was asked for.
-    pub fn out_dir(&self, dataset: &str, encoder: &str) -> Result<PathBuf> {
+    /// The folder for the results, emptied if that was asked for.
+    fn out_dir(&self, dataset: &str, encoder: &str) -> Result<PathBuf> {
         let smoke = if self.smoke { "-smoke" } else { "" };
         let default = || PathBuf::from(format!("runs/{dataset}-{encoder}-{}{smoke}", self.seed));
         let dir = self.out.clone().unwrap_or_else(default);
-        // A smoke run in its own folder takes seconds: nobody wants it to go on from yesterday's.
+        // A smoke run in its own folder takes seconds: nobody wants it to resume yesterday's.
         if (self.fresh || (self.smoke && self.out.is_none())) && dir.exists() {
             std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
         }
@@ -52,14 +54,18 @@ impl RunArgs {
         data_dir(self.data.as_deref())
     }
 
-    /// Sizes rayon's pool; returns how many threads there are.
-    pub fn init_threads(&self) -> Result<usize> {
-        let threads = self.threads.unwrap_or(0);
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build_global()
-            .context("cannot start the worker threads")?;
-        Ok(rayon::current_num_threads())
+    /// A pool of as many worker threads as were asked for. A binary makes it the global one.
+    pub fn thread_pool(&self) -> rayon::ThreadPoolBuilder {
+        rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0))
+    }
+
+    /// Opens the folder for the results, or resumes the run it holds.
+    ///
+    /// # Errors
+    /// If the folder cannot be written, or holds another run.
+    pub fn start(&self, dataset: &str, encoder: &str, config: Value) -> Result<Run> {
+        let id = RunId::new(dataset, encoder, self.seed, rayon::current_num_threads(), config);
+        Ok(Run::start(&self.out_dir(dataset, encoder)?, id)?)
     }
 }
 
@@ -80,7 +86,7 @@ pub struct TrainArgs {
     /// Ablation: attention without mask
     #[arg(long)]
     pub no_mask: bool,
-    /// Ablation: no positional encoding by dag2seq, in decoders neither
+    /// Ablation: no positional encoding by dag2seq, neither in encoders nor in decoders
     #[arg(long)]
     pub no_dag2seq: bool,
     /// Passes over the graphs
@@ -98,7 +104,7 @@ pub struct TrainArgs {
 }
 
 impl TrainArgs {
-    /// Applies what the user chose to a training.
+    /// Puts what the user chose into a training.
     pub fn apply(&self, fit: &mut FitConfig) {
         fit.epochs = self.epochs.unwrap_or(fit.epochs);
         fit.batch_size = self.batch.unwrap_or(fit.batch_size);
@@ -108,7 +114,7 @@ impl TrainArgs {
     /// Applies the ablations to an encoder.
     ///
     /// # Errors
-    /// If one was asked for and the encoder is another than PACE.
+    /// If one was asked for and the encoder is not PACE.
     pub fn ablate(&self, encoder: &mut EncoderConfig) -> Result<()> {
         if !self.no_mask && !self.no_dag2seq {
             return Ok(());
@@ -134,104 +140,6 @@ impl TrainArgs {
 }
 
 /// What `--encoder` takes: the encoders of pace-model, and what the program adds.
-fn encoder_names(more: &[&'static str]) -> clap::builder::PossibleValuesParser {
+pub(crate) fn encoder_names(more: &[&'static str]) -> clap::builder::PossibleValuesParser {
     EncoderConfig::NAMES.iter().chain(more).copied().collect::<Vec<_>>().into()
-}
-
-/// The vector of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ReadoutArg {
-    /// The output node
-    Output,
-    /// The mean of the nodes
-    Mean,
-}
-
-/// Whose search loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Protocol {
-    /// Ours: a correct acquisition, nothing asked twice, seeded
-    Ours,
-    /// The authors', with its slips
-    Published,
-}
-
-/// What DNGO chooses among.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ReachArg {
-    /// Graphs one edit away from the best so far, and random ones
-    Edits,
-    /// All graphs
-    Space,
-}
-
-/// The options of the programs that pre-train by masked language modelling and then search.
-#[derive(Clone, Debug, clap::Args)]
-pub struct MlmArgs {
-    /// The encoder; `untrained` is PACE as initialised
-    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_names(&["untrained"]))]
-    pub encoder: String,
-    /// Which model
-    #[arg(long, value_enum, default_value = "best")]
-    pub preset: Preset,
-    /// Whose search loop
-    #[arg(long, value_enum, default_value = "ours")]
-    pub protocol: Protocol,
-    /// Searches per method, each from a seed of its own
-    #[arg(long, value_name = "N")]
-    pub seeds: Option<usize>,
-    /// Queries per search
-    #[arg(long, value_name = "N")]
-    pub queries: Option<usize>,
-    /// Only these methods, e.g. `dngo,random` [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub methods: Vec<String>,
-    /// Those of the encoder and its training.
-    #[command(flatten)]
-    pub train: TrainArgs,
-    /// What of the node vectors is searched: that of the output node (the paper), or the mean of all
-    #[arg(long, value_enum)]
-    pub readout: Option<ReadoutArg>,
-    /// What DNGO chooses among; the authors' protocol always has all graphs [default: edits for nas101, space for nas301]
-    #[arg(long, value_enum)]
-    pub reach: Option<ReachArg>,
-    /// Of how many nearest neighbours DNGO-LS asks for the most promising; the paper asks for the nearest, 1; with
-    /// `--reach edits` it chooses among the graphs one edit away instead
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
-    pub neighbourhood: u32,
-    /// Networks whose beliefs DNGO averages
-    #[arg(long, value_name = "N")]
-    pub ensemble: Option<usize>,
-}
-
-/// The options of the programs that train a variational autoencoder.
-#[derive(Clone, Debug, clap::Args)]
-pub struct VaeArgs {
-    /// The encoder
-    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_names(&[]))]
-    pub encoder: String,
-    /// Encoders to train, each from a seed of its own
-    #[arg(long, value_name = "N")]
-    pub seeds: Option<usize>,
-    /// Which model
-    #[arg(long, value_enum, default_value = "best")]
-    pub preset: Preset,
-    /// Those of the encoder and its training.
-    #[command(flatten)]
-    pub train: TrainArgs,
-    /// Width of the latent space
-    #[arg(long, value_name = "N")]
-    pub latent: Option<usize>,
-    /// Weight of the KL divergence
-    #[arg(long, value_name = "X")]
-    pub beta: Option<f64>,
-    /// Dropout
-    #[arg(long, value_name = "X")]
-    pub dropout: Option<f64>,
-    /// Leave the search in the latent space out
-    #[arg(long)]
-    pub no_search: bool,
-    /// Stop after the surrogate scores: no reconstruction, nothing generated, no search
-    #[arg(long)]
-    pub scores_only: bool,
 }

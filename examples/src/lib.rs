@@ -1,33 +1,27 @@
-//! What the example programs share: options, progress bars, the pipeline of the VAE tables, and reports.
-
-/// Of all programs here: Burn allocates a tensor per operation, and this gives the memory of the last step to the next.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+//! The paper's experiments: one function per dataset, [`na::run`], [`bn::run`], [`nas101::run`] and [`nas301::run`].
+//!
+//! The binaries of the same names choose the allocator, size the thread pool and call the function. What happens then, in
+//! order:
+//!
+//! 1. options ([`RunArgs`], and those of `vae/args.rs` or `mlm/args.rs`) become a plan, which says how much work is done
+//!    with which settings;
+//! 2. a [`Run`](pace_train::record::Run) opens the folder of the results, or resumes what a killed run left there;
+//! 3. the pipeline trains and measures, stage by stage: `vae/pipeline.rs` for NA and BN, `mlm/` for NAS-Bench-101 and 301;
+//! 4. `metrics.rs` of each experiment lists its numbers with titles and the paper's values; `results.json` carries that
+//!    table, and `report.html` and `cargo xtask report` print it.
 
 mod args;
-mod bo;
-mod methods;
+pub mod bn;
+mod metrics;
 mod mlm;
+pub mod na;
+pub mod nas101;
+pub mod nas301;
 mod progress;
 mod report;
-mod score;
-mod searches;
+mod train;
 mod vae;
-mod vae_data;
-mod vae_plan;
-mod vae_program;
-mod vae_report;
 
-pub use args::{MlmArgs, Preset, Protocol, ReachArg, ReadoutArg, RunArgs, TrainArgs, VaeArgs};
-pub use bo::{BoModel, BoOutcome, BoPlan, Judge, optimise};
-pub use methods::{DngoPlan, dngo_methods};
-pub use mlm::{MlmData, MlmPlan, pretrain_and_embed};
-pub use progress::{fit_bar, rows_bar, rows_seen, steps_bar};
-pub use report::{Bars, Line, Report, bar_chart, line_chart};
-pub use score::{Gp, Score, Scored, score};
-pub use searches::{Found, Method, SearchPlan, report_searches, search_all};
-pub use vae::{EncoderOutcome, VaeOutcome, VaeTask, reproduce};
-pub use vae_data::VaeData;
-pub use vae_plan::VaePlan;
-pub use vae_program::{VaeProgram, VaeProgramArgs};
-pub use vae_report::{PaperRow, record, report};
+pub use args::{Preset, RunArgs, TrainArgs};
+pub use mlm::MlmArgs;
+pub use vae::VaeArgs;

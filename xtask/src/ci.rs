@@ -29,8 +29,7 @@ enum Step {
     Test,
     /// cargo doc, warnings are errors
     Doc,
-    /// cargo package of the library crates: what would ship builds by itself. A build of Burn in a folder of its own, minutes
-    /// the first time
+    /// cargo package of the library crates, each built from its package; the first time it builds Burn, which takes minutes
     Package,
     /// Read the machine code of the CPU kernels: loops on full vectors, no scalar multiply-adds, no gathers. Needs objdump
     Asm,

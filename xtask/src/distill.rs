@@ -1,4 +1,4 @@
-//! `cargo xtask distill <id>`: trains the embedded stand-in of a dataset anew.
+//! `cargo xtask distill <id>`: trains the stand-in of a dataset that pace-search embeds.
 
 use std::ffi::OsString;
 

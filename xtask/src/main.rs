@@ -1,7 +1,7 @@
 //! The commands of this workspace, run as `cargo xtask <command>`.
 //!
-//! This crate depends on none of the others, so it builds in seconds on a machine where they cannot build yet, and
-//! brings that machine to the point where they can ([`setup`]).
+//! This crate depends on none of the others. It builds in seconds on a machine on which they cannot build yet, and sets that
+//! machine up so that they can ([`setup`]).
 
 mod asm;
 mod bench;
@@ -25,14 +25,15 @@ use clap::{Parser, Subcommand};
 /// The examples below the help text: what a newcomer types first.
 const EXAMPLES: &str = "\
 Examples:
-  cargo xtask reproduce na               train PACE-VAE on NA and redo the paper's tables (a quarter of an hour)
-  cargo xtask reproduce nas101           run the NAS-Bench-101 pipeline and write runs/nas101-*/results.json
+  cargo xtask reproduce na               train PACE-VAE on NA and reproduce the paper's tables (a quarter of an hour)
+  cargo xtask reproduce nas101           enumerate, pre-train on and search NAS-Bench-101; write runs/nas101-*/report.html
   cargo xtask reproduce nas101 --smoke   the same stages on little work, under a minute after the build
   cargo xtask test                       every test of the workspace, as CI runs it
   cargo xtask test -p pace-graph canon   the tests of one crate whose name contains `canon`
   cargo xtask fetch nas101               download the public data of one dataset into datasets/.cache
   cargo xtask bench graph                time us against the Python peers, write runs/bench.json
   cargo xtask bench kernel --check       time every CPU kernel, fail if one is slower than its peer
+  cargo xtask ci package                 check that the library crates can be packaged
   cargo xtask ci asm                     check that the CPU kernels were compiled to full vectors
   cargo xtask setup                      find or install libclang and print the exports for plain cargo
 
@@ -57,17 +58,17 @@ enum Command {
     Setup(setup::Args),
     /// Run every test of the workspace; extra arguments go to `cargo test`
     Test(test::Args),
-    /// Run the pipeline of one dataset and write its results
+    /// Run the experiment of one dataset; write results.json and report.html. Resumes a killed run
     Reproduce(reproduce::Args),
-    /// Write a page of docs/results from a finished run
+    /// Write a page of docs/results from the results.json of a finished run
     Report(report::Args),
-    /// Train the embedded stand-in of a dataset anew, from its real data
+    /// Train the stand-in that pace-search embeds for a dataset, from the dataset's real files
     Distill(distill::Args),
     /// Download the public data of one dataset into datasets/.cache (resumable, checksums verified)
     Fetch(fetch::Args),
     /// Time the crates against their peers and write runs/bench.json
     Bench(bench::Args),
-    /// Check the house rules (also run as a test)
+    /// Check the rules of CONTRIBUTING.md (also run as a test)
     Tidy,
     /// Format check, clippy, tests and docs, as a reviewer would
     Ci(ci::Args),

@@ -1,4 +1,4 @@
-//! `cargo xtask reproduce <id>`: sets up, then runs the example of one dataset.
+//! `cargo xtask reproduce <id>`: sets up, then runs the program of one dataset.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use crate::cargo::{build, program, run as run_command};
 use crate::setup::{self, Policy};
 
-/// Which dataset, and the options that its example understands.
+/// Which dataset, and the options of its program.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The dataset
@@ -18,7 +18,7 @@ pub struct Args {
     /// Folder with the datasets [default: PACE_DATA, then ../shared/data, then datasets/.cache]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Folder for the results [default: a folder of its own below runs/]
+    /// Folder for the results; a killed run resumes from there [default: runs/DATASET-ENCODER-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Worker threads [default: one per core]
@@ -30,13 +30,13 @@ pub struct Args {
     /// The encoder [default: the dataset's own]
     #[arg(long, value_name = "NAME")]
     encoder: Option<String>,
-    /// Repetitions, each from a seed of its own: of the encoder (na, bn) or of the searches (nas101, nas301)
+    /// Repetitions with different seeds: of the encoder (na, bn) or of the searches (nas101, nas301)
     #[arg(long, value_name = "N")]
     seeds: Option<usize>,
-    /// Throw away what the folder for the results holds
+    /// Delete what the folder for the results holds and start anew
     #[arg(long)]
     fresh: bool,
-    /// All stages on little work
+    /// All stages on little work, in under a minute
     #[arg(long)]
     smoke: bool,
     /// More options of the dataset's program, after `--`; `-- --help` lists them
@@ -44,7 +44,7 @@ pub struct Args {
     rest: Vec<OsString>,
 }
 
-/// The datasets whose pipeline exists; each is a binary of the examples package.
+/// The datasets that have an experiment; each is a binary of the examples package.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Dataset {
     /// ENAS architectures: Tables 1, 6 and 7
@@ -58,21 +58,17 @@ enum Dataset {
 }
 
 impl Dataset {
-    fn binary(self) -> &'static str {
-        match self {
-            Dataset::Na => "na",
-            Dataset::Bn => "bn",
-            Dataset::Nas101 => "nas101",
-            Dataset::Nas301 => "nas301",
-        }
+    /// The binary is called like the dataset on the command line.
+    fn binary(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 }
 
 impl Args {
-    /// The options as given: what is left out is the example's to decide.
+    /// The options as given. What is left out, the program decides.
     fn forwarded(&self) -> Result<Vec<OsString>> {
         let mut args = Vec::new();
-        // The example runs at the root of the workspace; a relative path means the folder the user stands in.
+        // The program runs at the root of the workspace; a relative path starts from the folder of the user.
         for (flag, path) in [("--data", &self.data), ("--out", &self.out)] {
             if let Some(path) = path {
                 args.extend([flag.into(), std::path::absolute(path)?.into_os_string()]);
@@ -94,10 +90,10 @@ impl Args {
     }
 }
 
-/// Builds and runs the example.
+/// Builds and runs the program.
 pub fn run(args: &Args, policy: Policy) -> Result<()> {
     let environment = setup::ensure(policy)?;
-    let path = build(&environment, ["--bin", args.dataset.binary()])?;
+    let path = build(&environment, ["--bin", &args.dataset.binary()])?;
     run_command(program(&path).args(args.forwarded()?))
 }
 

@@ -1,7 +1,7 @@
 //! `cargo xtask setup`: brings a machine with Rust, a C compiler and python3 to the point where the workspace builds.
 //!
 //! One thing is usually missing: libclang, with which bindgen reads nauty's C headers. It is looked for; if absent it is
-//! installed as a Debian package where we may, else as a Python wheel below `target/`. Each step says what it does.
+//! installed as a Debian package if we may, else as a Python wheel below `target/`. Each step says what it does.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -185,7 +185,7 @@ fn wheel_dir(root: &Path) -> PathBuf {
     root.join("target/setup/venv")
 }
 
-/// Installs the wheel in an environment of its own, or with `pip --target` where python3 lacks venv.
+/// Installs the wheel in its own environment, or with `pip --target` if python3 lacks venv.
 fn install_wheel(root: &Path) -> Result<Libclang> {
     let dir = wheel_dir(root);
     eprintln!("setup: taking libclang from the Python wheel {WHEEL}, only for this checkout");

@@ -122,7 +122,7 @@ fn table(name: &str, costs: &[Cost]) -> String {
     table + "\n"
 }
 
-/// What is fitted: (nodes, value), or nothing where the system does not say.
+/// What is fitted: (nodes, value), or nothing if the system does not say.
 type Points = Vec<(f64, f64)>;
 
 fn measures(costs: &[Cost]) -> [(&'static str, Option<Points>); 3] {

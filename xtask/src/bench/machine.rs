@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 const LOADED: f64 = 0.3;
 /// How long we watch, idle, what others do. A clock tick is 10 ms: this sees a hundredth of a core.
 const WATCH: Duration = Duration::from_secs(1);
-/// What is written where the system does not say.
+/// Stands for what the system does not say.
 const UNKNOWN: &str = "unknown";
 
 /// A machine and what others did on it. A system without `/proc` tells little of this.

@@ -48,7 +48,7 @@ const MEASURES: [(&str, &str, &str); 3] = [
 const VARIANTS: [&[&str]; 4] =
     [&["--threads", "1"], &["--threads", "2"], &["--threads", "1", "--compile"], &["--threads", "2", "--compile"]];
 
-/// More variants of the peer where its batches are small: our encoding from graphs chooses the size of its shards, so the
+/// More variants of the peer if its batches are small: our encoding from graphs chooses the size of its shards, so the
 /// peer may encode in the size that suits it best, too.
 const LARGER: [&[&str]; 2] = [
     &["--threads", "2", "--infer-batch", "1024", "--skip", "train"],

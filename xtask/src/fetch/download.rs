@@ -28,7 +28,7 @@ pub enum Outcome {
     },
 }
 
-/// Why one attempt failed: a trouble that may pass is tried again from where it stopped.
+/// Why one attempt failed. A failure that may pass is tried again and resumes where it stopped.
 enum Trouble {
     Passing(anyhow::Error),
     Final(anyhow::Error),
@@ -55,7 +55,7 @@ pub fn download(file: &RemoteFile, target: &Path) -> Result<Outcome> {
         match receive(file, &partial, &bar) {
             Ok(()) => break,
             Err(Trouble::Passing(reason)) if attempt < ATTEMPTS => {
-                // Not by the bar: it prints nothing where there is no terminal, and a log wants to know.
+                // Not by the bar: it prints nothing without a terminal, and a log should say so too.
                 bar.suspend(|| {
                     eprintln!("fetch: {}: {reason:#}; trying again ({attempt} of {ATTEMPTS})", file.path);
                 });
@@ -167,8 +167,8 @@ fn verify(file: &RemoteFile, partial: &Path) -> Result<String> {
     let sha256 = sha256_of(partial).with_context(|| format!("could not read {}", partial.display()))?;
     let size = std::fs::metadata(partial)?.len();
     let complaint = match (&file.sha256, file.bytes) {
-        (Some(wanted), _) if *wanted != sha256 => format!("has sha256 {sha256} where the manifest says {wanted}"),
-        (_, Some(wanted)) if wanted != size => format!("has {size} bytes where the manifest says {wanted}"),
+        (Some(wanted), _) if *wanted != sha256 => format!("has sha256 {sha256}, but the manifest says {wanted}"),
+        (_, Some(wanted)) if wanted != size => format!("has {size} bytes, but the manifest says {wanted}"),
         _ => return Ok(sha256),
     };
     std::fs::remove_file(partial)?;

@@ -51,7 +51,7 @@ impl Manifest {
         Manifest::parse(&text).with_context(|| format!("{} is not a manifest", path.display()))
     }
 
-    /// Parses and checks the manifest: whatever it names stays below the dataset's folder.
+    /// Parses and checks the manifest: every path in it must stay below the dataset's folder.
     pub fn parse(text: &str) -> Result<Manifest> {
         let manifest: Manifest = serde_json::from_str(text)?;
         for dataset in &manifest.datasets {

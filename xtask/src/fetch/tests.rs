@@ -152,7 +152,7 @@ fn a_wrong_size_is_refused() {
     let (url, _) = serve(Manner::Ranges);
     let file = RemoteFile { bytes: Some(25), ..remote(&url, None) };
     let message = format!("{:#}", download(&file, &target("fetch-size")).unwrap_err());
-    assert!(message.contains("20 bytes where the manifest says 25"), "{message}");
+    assert!(message.contains("20 bytes, but the manifest says 25"), "{message}");
 }
 
 #[test]

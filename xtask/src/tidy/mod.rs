@@ -16,7 +16,7 @@ use crate::root::workspace_root;
 pub struct Violation {
     /// Relative to the workspace.
     path: String,
-    /// From 1; 0 where the whole file is meant.
+    /// From 1; 0 means the whole file.
     line: usize,
     /// What is wrong and what to do.
     message: String,

@@ -52,7 +52,7 @@ fn home_paths(path: &str, text: &str) -> Vec<Violation> {
     violations
 }
 
-/// xtask must build where the other crates cannot yet.
+/// xtask must build on a machine on which the other crates cannot build yet.
 fn xtask_dependencies(manifest: &str) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut in_dependencies = false;

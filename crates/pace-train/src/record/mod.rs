@@ -1,16 +1,20 @@
 //! [`Run`]: the folder that an experiment writes: `config.json`, `events.jsonl`, `stages/`, `results.json`.
 //!
-//! A run is a list of stages. A stage with a small outcome is done [`once`](Run::once): its outcome is kept in a file, so
+//! A run is a list of [`Stage`]s. A stage with a small outcome is done [`once`](Run::once): its outcome is kept in a file, so
 //! that a run that was killed resumes with the stage it was in and ends with the same numbers.
+//!
+//! `results.json` holds the [`MetricSpec`] of every number in `table`, in the order of the report, and the numbers by their
+//! ids in `metrics`.
 //!
 //! ```
 //! use pace_train::Error;
-//! use pace_train::record::{Metric, Run, RunId};
+//! use pace_train::record::{Metric, MetricSpec, Run, RunId, Stage};
 //! # let dir = std::env::temp_dir().join(format!("pace-record-{}", std::process::id()));
 //! let mut run = Run::start(&dir, RunId::new("na", "pace", 1, 2, serde_json::json!({"epochs": 3})))?;
-//! let rmse: f64 = run.once("gp-1", |_| Ok::<_, Error>(0.25))?; // after a kill: read from stages/gp-1.json
-//! run.metric("rmse", Metric::once(rmse));
-//! run.finish()?;
+//! let gp = Stage::new("gp").seed(1);
+//! let rmse: f64 = run.once(&gp, |_| Ok::<_, Error>(0.25))?; // after a kill: read from stages/gp-1.json
+//! run.metric(&MetricSpec::new("rmse", "RMSE of the GP").lower(), Metric::once(rmse));
+//! run.finish("NA: architectures")?;
 //! assert!(dir.join("results.json").exists());
 //! # std::fs::remove_dir_all(&dir).unwrap();
 //! # Ok::<(), Error>(())
@@ -29,9 +33,14 @@ use crate::Error;
 mod metric;
 mod run_id;
 mod stage;
+mod stages;
 
-pub use metric::Metric;
+pub use metric::{Better, Metric, MetricSpec, Paper};
 pub use run_id::RunId;
+pub use stage::{Stage, Timing};
+
+/// The version of `results.json`, for its readers.
+const FORMAT: u32 = 2;
 
 /// Whether numbers were measured on the published data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,11 +63,14 @@ pub struct Run {
 
 #[derive(Debug, Serialize)]
 struct Results {
+    format: u32,
+    title: String,
     #[serde(flatten)]
     id: RunId,
     data: DataKind,
     data_note: String,
-    seconds: BTreeMap<String, f64>,
+    stages: Vec<Timing>,
+    table: Vec<MetricSpec>,
     metrics: BTreeMap<String, Metric>,
 }
 
@@ -79,8 +91,9 @@ impl Run {
         write_whole(&config, text.as_bytes())?;
         let path = dir.join("events.jsonl");
         let events = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::io("write", path))?;
-        let (seconds, metrics) = Default::default();
-        let results = Results { id, data: DataKind::Embedded, data_note: String::new(), seconds, metrics };
+        let (title, data_note, stages, table, metrics) = Default::default();
+        let data = DataKind::Embedded;
+        let results = Results { format: FORMAT, title, id, data, data_note, stages, table, metrics };
         let mut run = Run { dir: dir.to_owned(), events, resumed, results };
         run.event(json!({"start": if resumed { "again" } else { "anew" }}))?;
         Ok(run)
@@ -107,14 +120,16 @@ impl Run {
         &self.results.data_note
     }
 
-    /// Records a number.
-    pub fn metric(&mut self, name: &str, metric: Metric) {
-        self.results.metrics.insert(name.to_owned(), metric);
+    /// Records a number. The table of results has its numbers in the order they are recorded.
+    pub fn metric(&mut self, spec: &MetricSpec, metric: Metric) {
+        if self.results.metrics.insert(spec.id.clone().into_owned(), metric).is_none() {
+            self.results.table.push(spec.clone());
+        }
     }
 
-    /// All numbers by name.
-    pub fn metrics(&self) -> &BTreeMap<String, Metric> {
-        &self.results.metrics
+    /// The table of results: all numbers so far, in the order they were recorded.
+    pub fn table(&self) -> impl Iterator<Item = (&MetricSpec, &Metric)> {
+        self.results.table.iter().map(|spec| (spec, &self.results.metrics[&*spec.id]))
     }
 
     /// Appends a line to `events.jsonl`.
@@ -135,11 +150,12 @@ impl Run {
         Ok(path)
     }
 
-    /// Writes `results.json`.
+    /// Writes `results.json` under a title for people.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn finish(self) -> Result<(), Error> {
+    pub fn finish(mut self, title: &str) -> Result<(), Error> {
+        self.results.title = title.to_owned();
         let results = serde_json::to_vec_pretty(&self.results).expect("plain data");
         write_whole(&self.dir.join("results.json"), &results)
     }

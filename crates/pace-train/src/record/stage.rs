@@ -1,132 +1,61 @@
-//! Stages of a [`Run`]: timed, logged, and done once even if the run is killed in between.
+//! [`Stage`]: one piece of the work of a run.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::fmt;
 
-use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Serialize;
 
-use super::{Run, write_whole};
-use crate::Error;
-
-/// The outcome of a stage, as a file keeps it.
-#[derive(Serialize, Deserialize)]
-struct Kept<T> {
-    seconds: f64,
-    outcome: T,
+/// One piece of the work of a run: its kind, a variant of that kind, and the seeds it is done with.
+///
+/// Files and log lines call it by its name, which is made here and never taken apart again.
+///
+/// ```
+/// use pace_train::record::Stage;
+/// assert_eq!(Stage::new("layout").to_string(), "layout");
+/// assert_eq!(Stage::new("gp").variant("published").seed(1).seed(3).to_string(), "gp-published-1-3");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stage {
+    kind: &'static str,
+    variant: Option<String>,
+    seeds: Vec<u64>,
 }
 
-impl<T: Serialize + DeserializeOwned> Kept<T> {
-    /// `None` if there is no such file, or if it does not parse, as one of another version of the program.
-    fn read(path: &Path) -> Option<Self> {
-        fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())
+impl Stage {
+    /// A stage of this kind, e.g. `gp`, that is done once.
+    pub const fn new(kind: &'static str) -> Stage {
+        Stage { kind, variant: None, seeds: Vec::new() }
     }
 
-    fn write(&self, path: &Path) -> Result<(), Error> {
-        write_whole(path, &serde_json::to_vec(self).expect("plain data"))
+    /// The same kind of work done another way, e.g. by the authors' rules.
+    #[must_use]
+    pub fn variant(self, variant: &str) -> Stage {
+        Stage { variant: Some(variant.to_owned()), ..self }
     }
 
-    /// What is kept at `path`, or else what comes of the work, which is then kept; and whether it was there before.
-    fn get<E: From<Error>>(path: &Path, work: impl FnOnce() -> Result<T, E>) -> Result<(Self, bool), E> {
-        if let Some(kept) = Kept::read(path) {
-            return Ok((kept, true));
-        }
-        let start = Instant::now();
-        let outcome = work()?;
-        let kept = Kept { seconds: start.elapsed().as_secs_f64(), outcome };
-        kept.write(path)?;
-        Ok((kept, false))
+    /// The same work from one more seed, e.g. that of the surrogate after that of the encoder.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Stage {
+        self.seeds.push(seed);
+        self
     }
 }
 
-impl Run {
-    /// Runs one stage, measures its time and logs it.
-    ///
-    /// # Errors
-    /// The stage's own, or if the log cannot be written.
-    pub fn stage<T, E: From<Error>>(
-        &mut self,
-        name: &str,
-        work: impl FnOnce(&mut Run) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let start = Instant::now();
-        let outcome = work(self)?;
-        self.end_stage(name, start.elapsed().as_secs_f64(), false)?;
-        Ok(outcome)
-    }
-
-    /// Runs one stage. If this run did it before it was killed, reads its outcome instead.
-    ///
-    /// # Errors
-    /// The stage's own, or if a file cannot be written.
-    pub fn once<T, E>(&mut self, name: &str, work: impl FnOnce(&mut Run) -> Result<T, E>) -> Result<T, E>
-    where
-        T: Serialize + DeserializeOwned,
-        E: From<Error>,
-    {
-        let path = self.stage_path(name)?;
-        let (kept, before) = Kept::get(&path, || work(self))?;
-        self.end_stage(name, kept.seconds, before)?;
-        Ok(kept.outcome)
-    }
-
-    /// [`once`](Run::once) for stages that do not need each other. They run in parallel, and each outcome is kept as soon as
-    /// it is there. `work` gets the index of a stage among `names`; the outcomes are in that order.
-    ///
-    /// The seconds of the stages add up to the wall-clock time of all.
-    ///
-    /// # Errors
-    /// One of the stages' own, or if a file cannot be written.
-    pub fn each<T, E>(&mut self, names: &[String], work: impl Fn(usize) -> Result<T, E> + Sync) -> Result<Vec<T>, E>
-    where
-        T: Serialize + DeserializeOwned + Send,
-        E: From<Error> + Send,
-    {
-        let paths = names.iter().map(|name| self.stage_path(name)).collect::<Result<Vec<_>, Error>>()?;
-        let all = Instant::now();
-        let stage = |(index, path): (usize, &PathBuf)| Kept::get(path, || work(index));
-        let done = paths.par_iter().enumerate().map(stage).collect::<Result<Vec<_>, E>>()?;
-        let own: f64 = done.iter().filter(|(_, before)| !before).map(|(kept, _)| kept.seconds).sum();
-        let share = if own > 0.0 { all.elapsed().as_secs_f64() / own } else { 1.0 };
-        let mut outcomes = Vec::with_capacity(done.len());
-        for (name, (kept, before)) in names.iter().zip(done) {
-            self.end_stage(name, if before { kept.seconds } else { kept.seconds * share }, before)?;
-            outcomes.push(kept.outcome);
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind)?;
+        if let Some(variant) = &self.variant {
+            write!(f, "-{variant}")?;
         }
-        Ok(outcomes)
+        self.seeds.iter().try_for_each(|seed| write!(f, "-{seed}"))
     }
+}
 
-    /// Where the outcome of a stage is kept.
-    fn stage_path(&self, name: &str) -> Result<PathBuf, Error> {
-        let dir = self.dir.join("stages");
-        fs::create_dir_all(&dir).map_err(Error::io("make", &dir))?;
-        Ok(dir.join(format!("{name}.json")))
-    }
-
-    /// Logs a stage that measures its own time, because earlier processes worked on it too.
-    ///
-    /// # Errors
-    /// If the log cannot be written.
-    pub fn took(&mut self, stage: &str, seconds: f64) -> Result<(), Error> {
-        self.end_stage(stage, seconds, false)
-    }
-
-    fn end_stage(&mut self, name: &str, seconds: f64, kept: bool) -> Result<(), Error> {
-        self.results.seconds.insert(name.to_owned(), seconds);
-        self.event(json!({"stage": name, "seconds": seconds, "kept": kept}))
-    }
-
-    /// Seconds the stage took, 0 if it has not run.
-    pub fn seconds(&self, stage: &str) -> f64 {
-        self.results.seconds.get(stage).copied().unwrap_or(0.0)
-    }
-
-    /// Seconds of all stages by name.
-    pub fn stages(&self) -> &BTreeMap<String, f64> {
-        &self.results.seconds
-    }
+/// A stage and what it took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// The stage.
+    #[serde(flatten)]
+    pub stage: Stage,
+    /// Wall-clock seconds.
+    pub seconds: f64,
 }

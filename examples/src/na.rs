@@ -2,13 +2,10 @@
 //!
 //! `cargo xtask reproduce na` runs this. Stages: *train* encoders; *embed* all graphs; fit the surrogates (*gp*,
 //! *gp-published*, and the rows *raw* and *untrained* that an encoder has to beat); *reconstruct* the test graphs; *generate*
-//! from the prior. A killed run goes on where it was.
+//! from the prior; search the latent space (*bo*). A killed run resumes where it was.
 
 use anyhow::Result;
 use clap::Parser;
-use pace_examples::{
-    BoPlan, Gp, Judge, PaperRow, Preset, RunArgs, VaeData, VaePlan, VaeProgram, VaeProgramArgs, VaeTask,
-};
 use pace_graph::Dag;
 use pace_graph::dataset::Na;
 use pace_graph::enumerate::Enas;
@@ -18,17 +15,31 @@ use pace_search::oracle::{NaSurrogate, embedded_na};
 use pace_search::surrogate::{PublishedGpConfig, SparseGpConfig};
 use pace_train::{FitConfig, OptimiserConfig, Schedule};
 
-const TASK: VaeTask = VaeTask { id: "na", raw_features };
-const PAPER: PaperRow = PaperRow { rmse: 0.254, pearson: 0.964, generation: [99.97, 98.16, 57.77, 100.0] };
+use crate::args::RunArgs;
+use crate::vae::{Checked, Gp, Judge, PaperRow, Plans, SearchPlan, VaeArgs, VaeData, VaePlan, VaeProgram};
+
+const PROGRAM: VaeProgram = VaeProgram {
+    id: "na",
+    title: "NA: ENAS architectures",
+    raw_features,
+    paper: PAPER,
+    plans: Plans { best, paper, as_published },
+};
+const PAPER: PaperRow =
+    PaperRow { rmse: 0.254, pearson: 0.964, reconstruction: 99.97, valid: 98.16, unique: 57.77, novel: 100.0 };
 
 /// As many architectures as the real data has.
 const N_EMBEDDED: usize = 19_020;
 
-/// Trains PACE-VAE on NA and redoes the paper's tables
+/// Trains PACE-VAE on NA and reproduces the paper's tables
 #[derive(Debug, Parser)]
-struct Args {
+pub struct Args {
+    /// Those of every program.
     #[command(flatten)]
-    program: VaeProgramArgs,
+    pub run: RunArgs,
+    /// Those of the model.
+    #[command(flatten)]
+    pub vae: VaeArgs,
 }
 
 /// The paper's model with a latent space node by node; training that fits a quarter of an hour on two cores.
@@ -51,16 +62,16 @@ fn best() -> VaePlan {
         baseline_gp_seeds: 3,
         reconstruct: (usize::MAX, 100),
         generate: (1000, 10),
-        bo: bo(),
+        search: search(),
         limit: None,
     }
 }
 
-/// A search of NA looks for architectures whose learnt accuracy is higher than any known one, where there is no optimum to
-/// prove: half of BN's inducing points and rows keep the whole command within a quarter of an hour.
-fn bo() -> BoPlan {
-    let plan = BoPlan::paper();
-    BoPlan { gp: SparseGpConfig { n_inducing: 150, subset: Some(1000), ..plan.gp }, ..plan }
+/// A search of NA looks for architectures whose learnt accuracy is higher than any known one. There is no optimum to prove:
+/// half of BN's inducing points and rows are enough, and keep the whole command within a quarter of an hour.
+fn search() -> SearchPlan {
+    let plan = SearchPlan::paper();
+    SearchPlan { gp: SparseGpConfig { n_inducing: 150, subset: Some(1000), ..plan.gp }, ..plan }
 }
 
 /// The paper's model, trained the same way.
@@ -73,27 +84,23 @@ fn as_published() -> VaePlan {
     VaePlan { model: VaeConfig::as_published(Task::Na).any(), fit: FitConfig::vae(), encoder_seeds: 1, ..paper() }
 }
 
-fn plan(preset: Preset) -> VaePlan {
-    match preset {
-        Preset::Best => best(),
-        Preset::Paper => paper(),
-        Preset::AsPublished => as_published(),
-    }
-}
-
-fn main() -> Result<()> {
-    let program = VaeProgram { title: "PACE-VAE on NA", task: TASK, paper: PAPER, plan };
+/// Runs the experiment.
+///
+/// # Errors
+/// Those of its stages.
+pub fn run(args: &Args) -> Result<()> {
     let load = |args: &RunArgs| {
         VaeData::load(args, ("na", "final_structures6.txt"), &Na::default(), || Ok(embedded_na(N_EMBEDDED, 0)?))
     };
-    // The shared weights behind the published accuracies are lost: who judges has learnt from the table.
-    let judge = || Judge {
+    // The shared weights behind the published accuracies are lost: the judge has learnt from the table.
+    let judge = Judge {
         oracle: Box::new(NaSurrogate::embedded()),
         optimum: None,
         edits: Some(Box::new(Enas::default())),
         name: "learnt accuracy",
     };
-    program.run(&Args::parse().program, load, |_, _| Ok(Some(judge())))
+    let checked = Checked { judge: Some(judge), ..Checked::default() };
+    PROGRAM.run(&args.run, &args.vae, load, |_, _| Ok(checked))
 }
 
 /// One-hot operations (6 x 6) and the 15 skip connections: all that varies in an architecture.

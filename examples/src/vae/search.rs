@@ -19,7 +19,7 @@ use pace_search::surrogate::{SparseGpConfig, SurrogateConfig};
 use pace_search::{Curve, Header, Journal, Matrix, Step, narrow, widen};
 use pace_train::embed::{SHARD_GRAPHS, embed_all};
 use pace_train::evaluate::decode;
-use pace_train::record::{Metric, Run};
+use pace_train::record::{Metric, Run, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -27,8 +27,8 @@ use crate::progress::steps_bar;
 
 /// How much is searched: 10 seeds of 10 rounds of 50 in the paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BoPlan {
-    /// Searches, with seeds of their own.
+pub struct SearchPlan {
+    /// Searches, with different seeds.
     pub seeds: usize,
     /// Rounds per search.
     pub rounds: usize,
@@ -47,20 +47,20 @@ pub struct BoPlan {
     pub n_decodings: usize,
 }
 
-impl BoPlan {
+impl SearchPlan {
     /// The paper's numbers of seeds, rounds and queries; a GP that is fitted in about a second.
-    pub fn paper() -> BoPlan {
+    pub fn paper() -> SearchPlan {
         let gp =
             SparseGpConfig { n_inducing: 300, subset: Some(2000), max_iterations: 25, ..SparseGpConfig::default() };
         let latent = LatentConfig::default();
-        BoPlan { seeds: 10, rounds: 10, batch: 50, n_local: 20, n_known: 2000, gp, latent, n_decodings: 1 }
+        SearchPlan { seeds: 10, rounds: 10, batch: 50, n_local: 20, n_known: 2000, gp, latent, n_decodings: 1 }
     }
 
     /// The same on little work.
-    pub fn smoke(self) -> BoPlan {
+    pub fn smoke(self) -> SearchPlan {
         let gp = SparseGpConfig { n_inducing: 40, max_iterations: 8, ..self.gp };
         let latent = LatentConfig { n_uniform: 500, n_around: 200, n_refinements: 2, ..self.latent };
-        BoPlan { seeds: 2, rounds: 2, batch: 8, n_local: 3, n_known: 500, gp, latent, ..self }
+        SearchPlan { seeds: 2, rounds: 2, batch: 8, n_local: 3, n_known: 500, gp, latent, ..self }
     }
 }
 
@@ -68,9 +68,9 @@ impl BoPlan {
 pub struct Judge {
     /// Scores, higher is better.
     pub oracle: Box<dyn Oracle>,
-    /// The best score there is, where it is known.
+    /// The best score there is, if it is known.
     pub optimum: Option<f64>,
-    /// Small changes of a graph, looked at where the latent space offers no step.
+    /// Small changes of a graph, tried as well as steps in the latent space.
     pub edits: Option<Box<dyn Mutate>>,
     /// For the report.
     pub name: &'static str,
@@ -78,18 +78,59 @@ pub struct Judge {
 
 /// What the searches found: the best score so far after each query, per seed.
 #[derive(Clone, Debug)]
-pub struct BoOutcome {
+pub struct SearchOutcome {
     /// Bayesian optimisation.
     pub bo: Vec<Curve>,
     /// As many vectors drawn uniformly from the same box.
     pub random: Vec<Curve>,
     /// The best score among the graphs that a search starts from.
     pub start: f64,
+    /// The best score there is, if it is known.
+    pub optimum: Option<f64>,
+}
+
+impl SearchOutcome {
+    /// What each search by Bayesian optimisation ended with.
+    pub fn finals(&self) -> Vec<f64> {
+        finals(&self.bo)
+    }
+
+    /// What each random search ended with.
+    pub fn random_finals(&self) -> Vec<f64> {
+        finals(&self.random)
+    }
+
+    /// How far below the optimum each search ended; empty if the optimum is not known.
+    pub fn regrets(&self) -> Vec<f64> {
+        self.optimum.map_or_else(Vec::new, |optimum| self.finals().iter().map(|best| optimum - best).collect())
+    }
+
+    /// How many searches reach the optimum, if it is known.
+    pub fn n_reached(&self) -> Option<usize> {
+        let optimum = self.optimum?;
+        Some(self.regrets().iter().filter(|regret| regret.abs() < 1e-6 * optimum.abs()).count())
+    }
+
+    fn print(&self, judge: &Judge) {
+        let finals = self.finals();
+        if finals.is_empty() {
+            return;
+        }
+        let best = Metric::over(&finals);
+        println!("{}: best {:.4} +- {:.4} over {} searches", judge.name, best.mean, best.std, best.n);
+        if let Some((n_reached, optimum)) = self.n_reached().zip(self.optimum) {
+            println!("{n_reached} of {} searches reach the proven optimum {optimum:.4}", finals.len());
+        }
+    }
+}
+
+fn finals(curves: &[Curve]) -> Vec<f64> {
+    curves.iter().filter_map(|curve| curve.values.last().copied()).collect()
 }
 
 /// A trained model with its vectors.
 #[derive(Clone, Copy)]
-pub struct BoModel<'a> {
+pub struct SearchModel<'a> {
     /// The model.
     pub vae: &'a Vae<Encoder, Decoder>,
     /// Where it computes.
@@ -111,7 +152,7 @@ type Start<'s> = dyn Fn(u64) -> Result<Box<dyn Strategy + 's>> + Sync + 's;
 ///
 /// # Errors
 /// Those of the searches, or a file that cannot be written.
-pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run) -> Result<BoOutcome> {
+pub fn optimise(plan: &SearchPlan, model: SearchModel<'_>, judge: &Judge, run: &mut Run) -> Result<SearchOutcome> {
     let decoder = |x: MatRef<'_, f64>, seed: u64| decodings(plan.n_decodings, model, x, seed);
     let train = widen(model.latents);
     let encoder = |dags: &[Dag]| encodings(model, dags);
@@ -137,18 +178,18 @@ pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run)
     };
     let batch = plan.batch - if config.local_search { plan.n_local } else { 0 };
     let bar = steps_bar("optimise", (2 * plan.seeds * budget) as u64);
-    let mut curves = |name: &str, strategy: &Start<'_>| {
-        let names: Vec<String> = (1..=plan.seeds).map(|seed| format!("{name}-{seed}")).collect();
-        let paths: Vec<PathBuf> = names.iter().map(|name| run.path(&format!("{name}.jsonl"))).collect();
+    let mut curves = |stage: &Stage, strategy: &Start<'_>| {
+        let stages: Vec<Stage> = (1..=plan.seeds as u64).map(|seed| stage.clone().seed(seed)).collect();
+        let paths: Vec<PathBuf> = stages.iter().map(|stage| run.path(&format!("{stage}.jsonl"))).collect();
         let search = |index: usize| {
             let seed = index as u64 + 1;
-            let header = Header::new(&names[index], seed, json!(config));
+            let header = Header::new(&stages[index].to_string(), seed, json!(config));
             let mut journal = Journal::open(&paths[index], header)?;
             let (mut strategy, step) = (strategy(seed)?, &mut |_: Step<'_>| bar.inc(1));
             let search = pace_search::run(&mut *strategy, &*judge.oracle, &mut journal, budget, batch, step)?;
             anyhow::Ok(search.best_so_far().values)
         };
-        let found: Vec<Vec<f64>> = run.each(&names, search)?;
+        let found: Vec<Vec<f64>> = run.each(&stages, search)?;
         anyhow::Ok(found.into_iter().map(|values| Curve { values }).collect())
     };
     let by_model = |seed: u64| {
@@ -156,45 +197,30 @@ pub fn optimise(plan: &BoPlan, model: BoModel<'_>, judge: &Judge, run: &mut Run)
         anyhow::Ok(Box::new(bo.with_known(known.clone(), scores.clone())?) as Box<dyn Strategy + '_>)
     };
     let at_random = |seed: u64| anyhow::Ok(Box::new(RandomSearch::new(&space, seed)) as Box<dyn Strategy + '_>);
-    let outcome = BoOutcome { bo: curves("bo", &by_model)?, random: curves("bo-random", &at_random)?, start };
+    let stage = Stage::new("bo");
+    let outcome = SearchOutcome {
+        bo: curves(&stage, &by_model)?,
+        random: curves(&stage.variant("random"), &at_random)?,
+        start,
+        optimum: judge.optimum,
+    };
     bar.finish_and_clear();
-    record(&outcome, judge, run);
+    outcome.print(judge);
     Ok(outcome)
 }
 
 /// The best training graphs. Random ones spread the scores so far that a GP cannot tell the top apart: with 2,000 of them
 /// added, searches on BN ended 2 to 13 short of an optimum that they otherwise reach.
-fn known_rows(plan: &BoPlan, scores: &[f64]) -> Vec<usize> {
+fn known_rows(plan: &SearchPlan, scores: &[f64]) -> Vec<usize> {
     let mut ranked: Vec<usize> = (0..scores.len()).collect();
     ranked.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     ranked.truncate(plan.n_known);
     ranked
 }
 
-fn record(outcome: &BoOutcome, judge: &Judge, run: &mut Run) {
-    let finals =
-        |curves: &[Curve]| curves.iter().filter_map(|curve| curve.values.last().copied()).collect::<Vec<f64>>();
-    let (bo, random) = (finals(&outcome.bo), finals(&outcome.random));
-    if bo.is_empty() || random.is_empty() {
-        return;
-    }
-    let best = Metric::over(&bo);
-    println!("{}: best {:.4} +- {:.4} over {} searches", judge.name, best.mean, best.std, best.n);
-    run.metric("bo_best", best);
-    run.metric("bo_random_best", Metric::over(&random));
-    run.metric("bo_start_best", Metric::once(outcome.start));
-    if let Some(optimum) = judge.optimum {
-        let regrets: Vec<f64> = bo.iter().map(|best| optimum - best).collect();
-        let reached = regrets.iter().filter(|regret| regret.abs() < 1e-6 * optimum.abs()).count();
-        println!("{reached} of {} searches reach the proven optimum {optimum:.4}", regrets.len());
-        run.metric("bo_best_regret", Metric::over(&regrets));
-        run.metric("bo_optimum_reached", Metric::once(reached as f64));
-    }
-}
-
 /// Several draws for each vector; those that break the rules, or end early, are left out: all graphs of NA and BN have the
 /// same number of nodes.
-fn decodings(n_decodings: usize, model: BoModel<'_>, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>> {
+fn decodings(n_decodings: usize, model: SearchModel<'_>, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>> {
     let options = DecodeOptions::sample(Mode::Constrained, seed);
     let dags = decode(model.vae, &narrow(x).repeated(n_decodings), &options, model.device, |_| {});
     let is_whole = |dag: &Dag| dag.n_nodes() == model.spec.max_nodes && model.spec.is_valid(dag);
@@ -203,7 +229,7 @@ fn decodings(n_decodings: usize, model: BoModel<'_>, x: MatRef<'_, f64>, seed: u
 }
 
 /// The vectors of graphs.
-fn encodings(model: BoModel<'_>, dags: &[Dag]) -> Matrix {
+fn encodings(model: SearchModel<'_>, dags: &[Dag]) -> Matrix {
     let table = DagTable::new(dags, model.layout);
     widen(&embed_all(&table, SHARD_GRAPHS, model.device, |batch| model.vae.embed(batch)))
 }

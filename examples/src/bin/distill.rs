@@ -2,17 +2,15 @@
 //!
 //! Each writes a small file of weights (never data) that a crate includes, so that every command works offline.
 
-use std::io::Read;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use pace_checkout::data_dir;
-use pace_graph::dataset::{DartsPairs, DataDir, Na, Nas101Table};
-use pace_search::oracle::{
-    HeldOut, NaSurrogateConfig, Nas101SurrogateConfig, Nas301, Nas301Network, Nas301SurrogateConfig,
-};
+use pace_examples::nas301;
+use pace_graph::dataset::{Na, Nas101Table};
+use pace_search::oracle::{HeldOut, NaSurrogateConfig, Nas101SurrogateConfig, Nas301SurrogateConfig};
 
 /// Trains the embedded stand-ins of datasets
 #[derive(Debug, Parser)]
@@ -72,7 +70,7 @@ fn main() -> Result<()> {
         Which::Nas301(_) => {
             let mut config = Nas301SurrogateConfig::default();
             config.perceptron.n_epochs = options.epochs.unwrap_or(config.perceptron.n_epochs);
-            let surrogate = config.fit(&nas301_teacher(&dir)?, &progress)?;
+            let surrogate = config.fit(&nas301::published(&dir)?, &progress)?;
             let measured = vec![("held out", surrogate.held_out()), ("best tenth", surrogate.held_out_best())];
             ("nas301", surrogate.to_bytes(), measured)
         }
@@ -91,15 +89,4 @@ fn main() -> Result<()> {
 /// The folder whose files `pace-search` embeds.
 fn weights() -> PathBuf {
     pace_checkout::root().join("crates/pace-search/weights")
-}
-
-/// The published network, brought to the scale of NAS-Bench-301 by the pairs.
-fn nas301_teacher(dir: &DataDir) -> Result<Nas301> {
-    let id = "nasbench301";
-    let (file, codes, pairs) = ("yahpo_nb301_v1_wide_deep.onnx", "encoding.json", "pairs_1218_naslib.csv");
-    let (mut onnx, mut encoding) = (Vec::new(), String::new());
-    dir.open(id, file)?.read_to_end(&mut onnx)?;
-    dir.open(id, codes)?.read_to_string(&mut encoding)?;
-    let records = DartsPairs {}.read_records(&mut *dir.open(id, pairs)?, pairs, &mut |_| {})?;
-    Ok(Nas301::calibrated(Nas301Network::read(&onnx, file, &encoding, codes)?, &records)?)
 }

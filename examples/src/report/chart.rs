@@ -1,26 +1,13 @@
-//! [`Report`]: one self-contained HTML page of text, tables and SVG plots.
-
-use std::fmt::Write;
-use std::path::PathBuf;
+//! Charts as SVG.
 
 use anyhow::{Result, anyhow};
-use pace_train::record::Run;
+use pace_search::{Band, Curve};
 use plotters::prelude::{
     ChartBuilder, Color, IntoDrawingArea, LineSeries, Palette, Palette99, PathElement, Polygon, RGBColor, Rectangle,
     SVGBackend, WHITE,
 };
 
 const BAR: RGBColor = RGBColor(58, 110, 165);
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:56em;margin:2em auto;padding:0 1em;color:#222}\
-table{border-collapse:collapse}td,th{padding:.2em .9em;border-bottom:1px solid #ddd;text-align:right}\
-td:first-child,th:first-child{text-align:left}.note{background:#f5f2e8;padding:.6em 1em}svg{max-width:100%;height:auto}";
-
-/// A page in the making.
-#[derive(Clone, Debug)]
-pub struct Report {
-    title: String,
-    body: String,
-}
 
 /// The data of a bar chart: a label and a height per bar.
 #[derive(Clone, Debug, Default)]
@@ -40,56 +27,6 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
     /// A band around it, if any: x, lower end, upper end.
     pub band: Vec<(f64, f64, f64)>,
-}
-
-impl Report {
-    /// An empty page.
-    pub fn new(title: &str) -> Report {
-        Report { title: title.to_owned(), body: String::new() }
-    }
-
-    /// Adds a heading.
-    pub fn heading(&mut self, text: &str) {
-        let _ = write!(self.body, "<h2>{}</h2>", escape(text));
-    }
-
-    /// Adds a paragraph.
-    pub fn text(&mut self, text: &str) {
-        let _ = write!(self.body, "<p>{}</p>", escape(text));
-    }
-
-    /// Adds a table; the first row is its head.
-    pub fn table(&mut self, rows: &[Vec<String>]) {
-        self.body.push_str("<table>");
-        for (index, row) in rows.iter().enumerate() {
-            let tag = if index == 0 { "th" } else { "td" };
-            let cells: String = row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
-            let _ = write!(self.body, "<tr>{cells}</tr>");
-        }
-        self.body.push_str("</table>");
-    }
-
-    /// Adds a drawing.
-    pub fn svg(&mut self, svg: &str) {
-        self.body.push_str(svg);
-    }
-
-    /// Writes the page and the results of a run; returns the page's path.
-    pub fn finish(&self, run: Run) -> Result<PathBuf> {
-        let path = run.write("report.html", self.html(run.data_note()).as_bytes())?;
-        run.finish()?;
-        Ok(path)
-    }
-
-    /// The page. The note about the data comes first, so that nobody reads a number without it.
-    pub fn html(&self, data_note: &str) -> String {
-        let (title, note) = (escape(&self.title), escape(data_note));
-        format!(
-            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\
-             <body><h1>{title}</h1><p class=\"note\">{note}</p>{}</body></html>\n",
-            self.body
-        )
-    }
 }
 
 /// A bar chart as SVG.
@@ -177,6 +114,13 @@ fn draw_lines(svg: &mut String, caption: &str, lines: &[Line]) -> Result<(), Box
     Ok(())
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// The mean of curves with its 95 % band, from query `skip` on.
+pub fn band_line(name: &str, curves: &[Curve], skip: usize) -> Line {
+    let band = Band::of(curves);
+    let queries = || (skip..band.mean.len()).map(|query| ((query + 1) as f64, query));
+    Line {
+        name: name.to_owned(),
+        points: queries().map(|(x, query)| (x, band.mean[query])).collect(),
+        band: queries().map(|(x, query)| (x, band.low[query], band.high[query])).collect(),
+    }
 }

@@ -6,9 +6,56 @@ use pace_search::strategy::{
     BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Protocol as Loop, Reach, StrategyConfig, Warp,
 };
 use pace_search::surrogate::{DngoConfig, Evidence, SurrogateConfig};
+use serde::{Deserialize, Serialize};
 
-use crate::args::{MlmArgs, Protocol, ReachArg};
-use crate::searches::Method;
+use super::args::{MlmArgs, Protocol, ReachArg};
+use super::searches::Method;
+
+/// A way to search, under the name it has in options, files and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[value(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum MethodId {
+    /// Random search
+    Random,
+    /// Regularised evolution
+    Evolution,
+    /// Local mutation search
+    Local,
+    /// DNGO
+    Dngo,
+    /// DNGO with local search
+    DngoLs,
+}
+
+impl MethodId {
+    /// The name, e.g. `dngo_ls`.
+    pub fn name(self) -> &'static str {
+        match self {
+            MethodId::Random => "random",
+            MethodId::Evolution => "evolution",
+            MethodId::Local => "local",
+            MethodId::Dngo => "dngo",
+            MethodId::DngoLs => "dngo_ls",
+        }
+    }
+
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            MethodId::Random => "random search",
+            MethodId::Evolution => "regularised evolution",
+            MethodId::Local => "local mutation search",
+            MethodId::Dngo => "DNGO",
+            MethodId::DngoLs => "DNGO-LS",
+        }
+    }
+
+    /// Whether it learns from the vectors of an encoder.
+    pub fn learns(self) -> bool {
+        matches!(self, MethodId::Dngo | MethodId::DngoLs)
+    }
+}
 
 /// What of our DNGO differs between the programs; the authors' has none of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +101,12 @@ pub fn dngo_methods(args: &MlmArgs, task: Task, plan: DngoPlan) -> Vec<Method> {
             ..config
         }))
     };
-    let method =
-        |name: &str, title: &str, strategy| Method { name: name.to_owned(), title: title.to_owned(), strategy };
+    let method = |id, strategy| Method { id, strategy };
     vec![
-        method("random", "random search", StrategyConfig::Random),
-        method("evolution", "regularised evolution", StrategyConfig::Evolution(EvolutionConfig::default())),
-        method("local", "local mutation search", StrategyConfig::Local(LocalSearchConfig::default())),
-        method("dngo", "DNGO", dngo(false)),
-        method("dngo_ls", "DNGO-LS", dngo(true)),
+        method(MethodId::Random, StrategyConfig::Random),
+        method(MethodId::Evolution, StrategyConfig::Evolution(EvolutionConfig::default())),
+        method(MethodId::Local, StrategyConfig::Local(LocalSearchConfig::default())),
+        method(MethodId::Dngo, dngo(false)),
+        method(MethodId::DngoLs, dngo(true)),
     ]
 }

@@ -1,11 +1,11 @@
 //! How much work each stage does.
 
 use anyhow::Result;
-use pace_examples::{DngoPlan, MlmArgs, MlmPlan, Preset, ReachArg, RunArgs, SearchPlan, dngo_methods};
 use pace_model::encoder::Task;
-use pace_model::objective::MlmConfig;
-use pace_train::{FitConfig, OptimiserConfig, Schedule};
 use serde::Serialize;
+
+use crate::args::RunArgs;
+use crate::mlm::{DngoPlan, MlmArgs, MlmPlan, ReachArg, SearchPlan, dngo_methods};
 
 /// The authors pair each cell with up to two others ...
 pub const PAIRS_PER_CELL: usize = 2;
@@ -19,11 +19,11 @@ const DNGO: DngoPlan = DngoPlan { epochs: 25, reach: ReachArg::Edits };
 /// How much of the space each stage takes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
-    /// Every how many-th cell is renumbered and looked up.
+    /// One of so many cells is renumbered and looked up.
     pub renumber_every: usize,
     /// Recompute the benchmark's own hash of every row.
     pub check_hashes: bool,
-    /// Every how many-th cell is trained on, embedded and searched.
+    /// One of so many cells is trained on, embedded and searched.
     pub pool_every: usize,
     /// Pre-training.
     pub mlm: MlmPlan,
@@ -31,33 +31,16 @@ pub struct Plan {
     pub search: SearchPlan,
 }
 
-/// Batches that keep both cores busy; a few passes over 423,624 cells.
-fn best() -> MlmPlan {
-    let fit = FitConfig {
-        epochs: 6,
-        batch_size: 256,
-        optimiser: OptimiserConfig::adamw(1e-3),
-        schedule: Schedule::WarmupLinear { warmup: 200 },
-        ..FitConfig::mlm()
-    };
-    MlmPlan { model: MlmConfig::paper().any(), fit }
-}
-
 /// The plan that the options ask for.
 ///
 /// # Errors
 /// If a choice does not go with the encoder.
 pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Result<Plan> {
-    let model = match mlm.preset {
-        Preset::Best => best(),
-        Preset::Paper => MlmPlan { model: MlmConfig::paper().any(), ..best() },
-        Preset::AsPublished => MlmPlan { model: MlmConfig::as_published(Task::Nas101).any(), fit: FitConfig::mlm() },
-    };
     let mut plan = Plan {
         renumber_every: 1,
         check_hashes: true,
         pool_every: 1,
-        mlm: model,
+        mlm: MlmPlan::of(mlm.preset, Task::Nas101),
         search: SearchPlan { methods: dngo_methods(mlm, Task::Nas101, DNGO), budget: 150, batch: 5, seeds: 60 },
     };
     if run.smoke {

@@ -8,9 +8,32 @@ use pace_search::surrogate::{PublishedGpConfig, SparseGpConfig};
 use pace_train::FitConfig;
 use serde::{Deserialize, Serialize};
 
-use crate::args::VaeArgs;
-use crate::bo::BoPlan;
-use crate::score::Gp;
+use super::args::VaeArgs;
+use super::score::Gp;
+use super::search::SearchPlan;
+use crate::args::Preset;
+
+/// The plans of a dataset, one per preset.
+#[derive(Clone, Copy, Debug)]
+pub struct Plans {
+    /// Ours.
+    pub best: fn() -> VaePlan,
+    /// The paper's model.
+    pub paper: fn() -> VaePlan,
+    /// The authors' code.
+    pub as_published: fn() -> VaePlan,
+}
+
+impl Plans {
+    /// The plan of a preset.
+    pub fn of(&self, preset: Preset) -> VaePlan {
+        match preset {
+            Preset::Best => (self.best)(),
+            Preset::Paper => (self.paper)(),
+            Preset::AsPublished => (self.as_published)(),
+        }
+    }
+}
 
 /// How much work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,7 +42,7 @@ pub struct VaePlan {
     pub model: AnyVaeConfig,
     /// Its training.
     pub fit: FitConfig,
-    /// Encoders trained, from seeds of their own.
+    /// Encoders to train, with different seeds.
     pub encoder_seeds: usize,
     /// Our surrogate.
     pub gp: Gp,
@@ -36,13 +59,13 @@ pub struct VaePlan {
     /// Vectors of the prior, and decodings of each.
     pub generate: (usize, usize),
     /// The search in the latent space.
-    pub bo: BoPlan,
+    pub search: SearchPlan,
     /// Training and test graphs.
     pub limit: Option<(usize, usize)>,
 }
 
 impl VaePlan {
-    /// Applies what the user chose.
+    /// Puts what the user chose into the plan.
     ///
     /// # Errors
     /// If a choice does not go with the encoder.
@@ -81,7 +104,7 @@ impl VaePlan {
             baseline_gp_seeds: 1,
             reconstruct: (100, 10),
             generate: (100, 10),
-            bo: self.bo.smoke(),
+            search: self.search.smoke(),
             limit: Some((2000, 200)),
             ..self
         }

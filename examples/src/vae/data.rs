@@ -28,7 +28,7 @@ pub struct VaeData {
 }
 
 impl VaeData {
-    /// Reads `<id>/<file>`; where it is absent, and no folder was asked for, takes what `embedded` makes.
+    /// Reads `<id>/<file>`; if it is absent and no folder was asked for, takes what `embedded` makes.
     ///
     /// # Errors
     /// A file that cannot be read, or an asked-for folder without it.

@@ -8,9 +8,6 @@ use std::io::Read;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use pace_examples::{
-    BoPlan, Gp, Judge, PaperRow, Preset, RunArgs, VaeData, VaePlan, VaeProgram, VaeProgramArgs, VaeTask,
-};
 use pace_graph::Dag;
 use pace_graph::dataset::{Bn, DataDir};
 use pace_graph::enumerate::UniformBn;
@@ -20,11 +17,25 @@ use pace_model::objective::VaeConfig;
 use pace_model::{Label, Order};
 use pace_search::oracle::{Bic, EmbeddedBn, Observations, Optimum, Oracle, embedded_bn};
 use pace_search::surrogate::{PublishedGpConfig, SparseGpConfig};
-use pace_train::record::{DataKind, Metric, Run};
+use pace_train::record::{DataKind, Metric, MetricSpec, Run, Stage};
 use pace_train::{FitConfig, OptimiserConfig, Schedule};
 
-const TASK: VaeTask = VaeTask { id: "bn", raw_features };
-const PAPER: PaperRow = PaperRow { rmse: 0.115, pearson: 0.994, generation: [99.99, 99.96, 45.10, 98.50] };
+use crate::args::RunArgs;
+use crate::vae::{Checked, Gp, Judge, PaperRow, Plans, SearchPlan, VaeArgs, VaeData, VaePlan, VaeProgram};
+
+const PROGRAM: VaeProgram = VaeProgram {
+    id: "bn",
+    title: "BN: Bayesian networks",
+    raw_features,
+    paper: PAPER,
+    plans: Plans { best, paper, as_published },
+};
+const PAPER: PaperRow =
+    PaperRow { rmse: 0.115, pearson: 0.994, reconstruction: 99.99, valid: 99.96, unique: 45.10, novel: 98.50 };
+
+const BIC_OPTIMUM: MetricSpec =
+    MetricSpec::new("bic_optimum", "best BIC of all networks (dynamic programming)").paper(-11107.29, "Table 6");
+const BIC_GAP: MetricSpec = MetricSpec::new("bic_largest_gap", "largest difference of recomputed scores").lower();
 
 /// As many networks as the real data has.
 const N_EMBEDDED: usize = 200_000;
@@ -33,15 +44,19 @@ const N_CHECKED: usize = 1000;
 /// Variables, A to D.
 const N_VARIABLES: u16 = 8;
 
-/// Trains PACE-VAE on BN and redoes the paper's tables
+/// Trains PACE-VAE on BN and reproduces the paper's tables
 #[derive(Debug, Parser)]
-struct Args {
+pub struct Args {
+    /// Those of every program.
     #[command(flatten)]
-    program: VaeProgramArgs,
+    pub run: RunArgs,
+    /// Those of the model.
+    #[command(flatten)]
+    pub vae: VaeArgs,
 }
 
-/// The paper's model with a latent space variable by variable: every variable occurs once, so a slot for each makes the
-/// vector independent of any order, as in the authors' code.
+/// The paper's model with a latent space variable by variable. Every variable occurs once; a slot for each makes the vector
+/// independent of any order, as in the authors' code.
 fn per_variable() -> VaeConfig {
     let mut model = VaeConfig::per_node();
     (model.encoder.order, model.encoder.label, model.encoder.readout) = (Order::Stored, Label::Op, Readout::ByOp);
@@ -73,7 +88,7 @@ fn best() -> VaePlan {
         baseline_gp_seeds: 2,
         reconstruct: (2000, 100),
         generate: (1000, 10),
-        bo: BoPlan::paper(),
+        search: SearchPlan::paper(),
         limit: None,
     }
 }
@@ -89,17 +104,11 @@ fn as_published() -> VaePlan {
     VaePlan { model: VaeConfig::as_published(Task::Bn).any(), fit, encoder_seeds: 1, ..paper() }
 }
 
-fn plan(preset: Preset) -> VaePlan {
-    match preset {
-        Preset::Best => best(),
-        Preset::Paper => paper(),
-        Preset::AsPublished => as_published(),
-    }
-}
-
-fn main() -> Result<()> {
-    let program = VaeProgram { title: "PACE-VAE on BN", task: TASK, paper: PAPER, plan };
-    let args = Args::parse().program;
+/// Runs the experiment.
+///
+/// # Errors
+/// Those of its stages.
+pub fn run(args: &Args) -> Result<()> {
     // The stand-in knows the sample its scores come from.
     let made = RefCell::new(None);
     let load = |args: &RunArgs| {
@@ -109,16 +118,16 @@ fn main() -> Result<()> {
             Ok(dataset)
         })
     };
-    program.run(&args, load, |data, run| {
+    PROGRAM.run(&args.run, &args.vae, load, |data, run| {
         let bic = match made.take() {
             Some(bic) => Some(bic),
             None => read_sample(&args.run.data_dir())?,
         };
-        bic.map(|bic| check_scores(bic, data, run)).transpose()
+        bic.map_or_else(|| Ok(Checked::default()), |bic| check_scores(bic, data, run))
     })
 }
 
-/// The sample the published scores were computed on, if it is at hand.
+/// The sample that the published scores were computed on, if it is at hand.
 fn read_sample(dir: &DataDir) -> Result<Option<Bic>> {
     const FILE: &str = "asia_5000.csv";
     if dir.find("asia", FILE).is_none() {
@@ -131,8 +140,8 @@ fn read_sample(dir: &DataDir) -> Result<Option<Bic>> {
 }
 
 /// Recomputes scores and finds the best network there is.
-fn check_scores(bic: Bic, data: &VaeData, run: &mut Run) -> Result<Judge> {
-    let (largest, optimum) = run.stage("bic", |_| {
+fn check_scores(bic: Bic, data: &VaeData, run: &mut Run) -> Result<Checked> {
+    let (largest, optimum) = run.stage(&Stage::new("bic"), |_| {
         let n = data.train.len().min(N_CHECKED);
         let scores = bic.evaluate(&data.train[..n])?;
         let gaps = scores.iter().zip(&data.train_scores).map(|(ours, file)| (ours - file).abs());
@@ -144,17 +153,17 @@ fn check_scores(bic: Bic, data: &VaeData, run: &mut Run) -> Result<Judge> {
         "BIC: recomputed scores equal those of {whose} to {largest:.0e}; the best of all networks has {:.4}",
         optimum.score
     );
-    run.metric("bic_largest_gap", Metric::once(largest));
-    run.metric("bic_optimum", Metric::once(optimum.score).paper(-11107.29));
-    Ok(Judge {
+    let judge = Judge {
         oracle: Box::new(bic),
         optimum: Some(optimum.score),
         edits: Some(Box::new(UniformBn::default())),
         name: "BIC",
-    })
+    };
+    let metrics = vec![(BIC_OPTIMUM, Metric::once(optimum.score)), (BIC_GAP, Metric::once(largest))];
+    Ok(Checked { judge: Some(judge), metrics })
 }
 
-/// The 56 ordered pairs of variables, 1 where there is an edge: all that varies in a network.
+/// The 56 ordered pairs of variables, 1 for an edge: all that varies in a network.
 fn raw_features(dag: &Dag) -> Vec<f32> {
     // Operations 0 and 1 are the input and the output that the loader adds.
     let variable = |node: usize| dag.op(node).checked_sub(2).filter(|&variable| variable < N_VARIABLES);

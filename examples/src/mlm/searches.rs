@@ -4,21 +4,20 @@ use anyhow::Result;
 use pace_search::oracle::Oracle;
 use pace_search::strategy::{Setting, StrategyConfig};
 use pace_search::{Band, Candidate, Curve, Header, Journal};
-use pace_train::record::{Metric, Run};
+use pace_train::record::{Metric, MetricSpec, Run, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::MlmArgs;
+use super::args::MlmArgs;
+use super::methods::MethodId;
 use crate::progress::steps_bar;
-use crate::report::{Line, Report, line_chart};
+use crate::report::{Line, Report, band_line, line_chart};
 
-/// A way to search, under the name it has in results.
+/// A way to search with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Method {
-    /// E.g. `dngo`.
-    pub name: String,
-    /// For people.
-    pub title: String,
+    /// Which one.
+    pub id: MethodId,
     /// The strategy.
     pub strategy: StrategyConfig,
 }
@@ -32,17 +31,17 @@ pub struct SearchPlan {
     pub budget: usize,
     /// Queries per round.
     pub batch: usize,
-    /// Searches per method, with seeds of their own.
+    /// Searches per method, with different seeds.
     pub seeds: usize,
 }
 
 impl SearchPlan {
-    /// Applies what the user chose.
+    /// Puts what the user chose into the plan.
     pub fn with_args(mut self, args: &MlmArgs) -> SearchPlan {
         self.budget = args.queries.unwrap_or(self.budget);
         self.seeds = args.seeds.unwrap_or(self.seeds);
         if !args.methods.is_empty() {
-            self.methods.retain(|method| args.methods.contains(&method.name));
+            self.methods.retain(|method| args.methods.contains(&method.id));
         }
         self
     }
@@ -64,16 +63,15 @@ impl Found {
     }
 }
 
-/// Searches by every method with every seed. A search that is done is read back; one that was killed goes on with its
-/// journal.
+/// Searches by every method with every seed. A search that is done is read back; a killed one resumes from its journal.
 ///
-/// `report` says what is reported about a query, e.g. the regret of its test accuracy where validation accuracy guides.
+/// `report` says what is reported about a query, e.g. the regret of its test accuracy if validation accuracy guides.
 ///
 /// # Errors
 /// Those of the searches, or a file that cannot be written.
 pub fn search_all<'o>(
     plan: &SearchPlan,
-    stage: &str,
+    stage: &Stage,
     setting: impl Fn(&Method) -> Setting<'o>,
     oracle: impl Fn(u64) -> Box<dyn Oracle + 'o>,
     report: &dyn Fn(&Candidate) -> f64,
@@ -81,13 +79,13 @@ pub fn search_all<'o>(
 ) -> Result<Vec<Found>> {
     let mut all = Vec::with_capacity(plan.methods.len());
     for method in &plan.methods {
-        let bar = steps_bar(format!("{stage}: {}", method.name), (plan.seeds * plan.budget) as u64);
+        let bar = steps_bar(format!("{stage}: {}", method.id.name()), (plan.seeds * plan.budget) as u64);
         let mut curves = Vec::with_capacity(plan.seeds);
         for seed in 1..=plan.seeds as u64 {
-            let name = format!("{stage}-{}-{seed}", method.name);
-            let values: Vec<f64> = run.once(&name, |run| {
-                let path = run.path(&format!("{name}.jsonl"));
-                let header = Header::new(&method.name, seed, json!(method.strategy));
+            let stage = stage.clone().variant(method.id.name()).seed(seed);
+            let values: Vec<f64> = run.once(&stage, |run| {
+                let path = run.path(&format!("{stage}.jsonl"));
+                let header = Header::new(method.id.name(), seed, json!(method.strategy));
                 let mut journal = Journal::open(&path, header)?;
                 let mut strategy = method.strategy.init(setting(method), seed)?;
                 let trace = pace_search::run(
@@ -109,11 +107,42 @@ pub fn search_all<'o>(
         let finals = Metric::over(&found.finals());
         println!(
             "{stage}: {} {:.4} +- {:.4} after {} queries ({} seeds)",
-            method.name, finals.mean, finals.std, plan.budget, plan.seeds
+            method.id.name(),
+            finals.mean,
+            finals.std,
+            plan.budget,
+            plan.seeds
         );
         all.push(found);
     }
     Ok(all)
+}
+
+/// What the searches of an experiment are measured by: a row of the table per method.
+#[derive(Clone, Debug)]
+pub struct SearchRow {
+    /// Unit, decimals and which numbers are better; ids and titles of the rows begin with its own.
+    pub spec: MetricSpec,
+    /// After the name of the method in the ids, e.g. `_noisy`.
+    pub suffix: &'static str,
+    /// What the paper reports, per method.
+    pub paper: &'static [(MethodId, f64)],
+    /// Where the paper prints it.
+    pub source: &'static str,
+}
+
+/// Records what each method ended with.
+pub fn record_searches(found: &[Found], row: &SearchRow, run: &mut Run) {
+    for found in found {
+        let method = found.method.id;
+        let mut spec = row.spec.clone();
+        spec.id = format!("{}_{}{}", row.spec.id, method.name(), row.suffix).into();
+        spec.title = format!("{}, {}", row.spec.title, method.title()).into();
+        if let Some(&(_, value)) = row.paper.iter().find(|(paper, _)| *paper == method) {
+            spec = spec.paper(value, row.source);
+        }
+        run.metric(&spec, Metric::over(&found.finals()));
+    }
 }
 
 /// A heading, the curves with their bands, and a table of where they end.
@@ -122,7 +151,7 @@ pub fn search_all<'o>(
 /// If the plot cannot be drawn.
 pub fn report_searches(page: &mut Report, heading: &str, what: &str, skip: usize, found: &[Found]) -> Result<()> {
     page.heading(heading);
-    let lines: Vec<Line> = found.iter().map(|found| band_line(&found.method.title, &found.curves, skip)).collect();
+    let lines: Vec<Line> = found.iter().map(|found| band_line(found.method.id.title(), &found.curves, skip)).collect();
     page.svg(&line_chart(&format!("{what} after so many queries, mean and 95 % band of the mean"), &lines)?);
     let mut rows = vec![
         ["method", "mean", "95 % of the mean", "standard deviation", "lowest", "highest", "searches"]
@@ -138,19 +167,10 @@ pub fn report_searches(page: &mut Report, heading: &str, what: &str, skip: usize
             finals.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         );
         let numbers = [metric.mean, half, metric.std, low, high].map(|number| format!("{number:.4}"));
-        rows.push([found.method.title.clone()].into_iter().chain(numbers).chain([finals.len().to_string()]).collect());
+        rows.push(
+            [found.method.id.title().to_owned()].into_iter().chain(numbers).chain([finals.len().to_string()]).collect(),
+        );
     }
     page.table(&rows);
     Ok(())
-}
-
-/// The mean of curves with its 95 % band, from query `skip` on.
-pub(crate) fn band_line(name: &str, curves: &[Curve], skip: usize) -> Line {
-    let band = Band::of(curves);
-    let queries = || (skip..band.mean.len()).map(|query| ((query + 1) as f64, query));
-    Line {
-        name: name.to_owned(),
-        points: queries().map(|(x, query)| (x, band.mean[query])).collect(),
-        band: queries().map(|(x, query)| (x, band.low[query], band.high[query])).collect(),
-    }
 }

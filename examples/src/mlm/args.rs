@@ -1,0 +1,70 @@
+//! The options of the programs that pre-train an encoder by masked language modelling and search with it.
+
+use super::methods::MethodId;
+use crate::args::{Preset, TrainArgs, encoder_names};
+
+/// The vector of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ReadoutArg {
+    /// The output node
+    Output,
+    /// The mean of the nodes
+    Mean,
+}
+
+/// Whose search loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Protocol {
+    /// Ours: a correct acquisition, nothing asked twice, seeded
+    Ours,
+    /// The authors', with its slips
+    Published,
+}
+
+/// What DNGO chooses among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ReachArg {
+    /// Graphs one edit away from the best so far, and random ones
+    Edits,
+    /// All graphs
+    Space,
+}
+
+/// The options of the programs that pre-train by masked language modelling and then search.
+#[derive(Clone, Debug, clap::Args)]
+pub struct MlmArgs {
+    /// The encoder; `untrained` is PACE as initialised
+    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_names(&["untrained"]))]
+    pub encoder: String,
+    /// Which model
+    #[arg(long, value_enum, default_value = "best")]
+    pub preset: Preset,
+    /// Whose search loop
+    #[arg(long, value_enum, default_value = "ours")]
+    pub protocol: Protocol,
+    /// Searches per method, with different seeds
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<usize>,
+    /// Queries per search
+    #[arg(long, value_name = "N")]
+    pub queries: Option<usize>,
+    /// Only these methods, e.g. `dngo,random` [default: all]
+    #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',')]
+    pub methods: Vec<MethodId>,
+    /// Those of the encoder and its training.
+    #[command(flatten)]
+    pub train: TrainArgs,
+    /// What of the node vectors is searched: that of the output node (the paper), or the mean of all
+    #[arg(long, value_enum)]
+    pub readout: Option<ReadoutArg>,
+    /// What DNGO chooses among; the authors' protocol always has all graphs [default: edits for nas101, space for nas301]
+    #[arg(long, value_enum)]
+    pub reach: Option<ReachArg>,
+    /// Of how many nearest neighbours DNGO-LS asks for the most promising; the paper asks for the nearest, 1; with
+    /// `--reach edits` it chooses among the graphs one edit away instead
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub neighbourhood: u32,
+    /// Networks whose beliefs DNGO averages
+    #[arg(long, value_name = "N")]
+    pub ensemble: Option<usize>,
+}

@@ -1,0 +1,92 @@
+//! Pre-training by masked language modelling, and the vectors of a whole search space.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use pace_graph::{Dag, DagSpec, Vectors};
+use pace_model::encoder::{Encoder, EncoderSettings};
+use pace_model::objective::Mlm;
+use pace_model::store::Saved;
+use pace_model::{DagBatch, DagTable};
+use pace_train::embed::{MatrixFile, SHARD_GRAPHS, embed_all};
+use pace_train::record::{Metric, MetricSpec, Run, Stage};
+use pace_train::{Pairs, Source};
+
+use super::plan::MlmPlan;
+use crate::metrics::{ENCODE_SPEED, TRAIN_SPEED};
+use crate::train::{Trained, Training};
+
+/// Graphs, and the pairs of them that a model of pairs is shown together.
+#[derive(Clone, Copy, Debug)]
+pub struct MlmData<'a> {
+    /// What the graphs look like.
+    pub spec: &'a DagSpec,
+    /// The graphs, to train on and to embed: their scores are not looked at.
+    pub dags: &'a [Dag],
+    /// Pairs among them.
+    pub pairs: &'a [(usize, usize)],
+}
+
+/// Vectors of all graphs, and how fast they were made.
+#[derive(Clone, Debug)]
+pub struct Embedded {
+    /// The vectors.
+    pub vectors: Vectors,
+    train_graphs_per_s: f64,
+    encode_graphs_per_s: f64,
+}
+
+impl Embedded {
+    /// The speeds of training and encoding, for the end of the table.
+    pub fn speeds(&self) -> [(MetricSpec, Metric); 2] {
+        [(TRAIN_SPEED, self.train_graphs_per_s), (ENCODE_SPEED, self.encode_graphs_per_s)]
+            .map(|(spec, rate)| (spec, Metric::once(rate)))
+    }
+}
+
+/// Trains the model, or resumes from its checkpoint, and embeds all graphs.
+///
+/// # Errors
+/// Those of the training, or a file that cannot be written.
+pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: Duration, run: &mut Run) -> Result<Embedded> {
+    let device = pace_model::device::device("")?;
+    let layout = plan.model.encoder.layout(data.spec);
+    let table = run.stage(&Stage::new("layout"), |_| anyhow::Ok(DagTable::new(data.dags, &layout)))?;
+    let trained = match plan.model.masking.pair {
+        Some(_) => train_on(plan, &Pairs::new(&table, data.pairs), data.spec, save_every, run)?,
+        None => train_on(plan, &table, data.spec, save_every, run)?,
+    };
+    let (vectors, encode_graphs_per_s) = run.stage(&Stage::new("embed"), |run| {
+        let start = Instant::now();
+        let vectors = embed_all(&table, SHARD_GRAPHS, &device, |batch| trained.model.embed(batch));
+        let rate = table.len() as f64 / start.elapsed().as_secs_f64();
+        write(run, &vectors)?;
+        anyhow::Ok((vectors, rate))
+    })?;
+    println!("{} graphs embedded in {} dimensions", vectors.len(), vectors.width());
+    Ok(Embedded { vectors, train_graphs_per_s: trained.graphs_per_s, encode_graphs_per_s })
+}
+
+fn train_on<S: Source<Batch = DagBatch>>(
+    plan: &MlmPlan,
+    source: &S,
+    spec: &DagSpec,
+    save_every: Duration,
+    run: &mut Run,
+) -> Result<Trained<Mlm<Encoder>>> {
+    let saved = Saved::new("pace-mlm", plan.model.clone(), spec.clone());
+    let autodiff = pace_model::device::device("")?.autodiff();
+    let model = plan.model.init(spec, plan.fit.seed, &autodiff);
+    Training { config: &plan.fit, saved: &saved, seed: None, save_every }.run(model, source, autodiff, run)
+}
+
+fn write(run: &Run, vectors: &Vectors) -> Result<()> {
+    let path = run.path("embeddings.safetensors");
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut matrix = MatrixFile::safetensors(BufWriter::new(file), "embeddings", vectors.len(), vectors.width())?;
+    matrix.write(vectors.values())?;
+    matrix.finish()?;
+    Ok(())
+}

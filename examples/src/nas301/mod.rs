@@ -1,0 +1,117 @@
+//! NAS-Bench-301: PACE pre-trained on DARTS cells, and a search for the best of them (Table 2 of the paper).
+//!
+//! `cargo xtask reproduce nas301` runs this. Stages: *sample* cells of the DARTS space; *train*: masked language modelling
+//! on them; *embed* them; *search* and *noisy*: 100 queries by DNGO, DNGO-LS and the baselines, over several seeds, with the
+//! oracle's noise off and on.
+
+mod cells;
+mod judge;
+mod plan;
+
+use anyhow::Result;
+use clap::Parser;
+use pace_graph::enumerate::{Darts, Sampler};
+use pace_model::objective::metric_pairs;
+use pace_search::Candidate;
+use pace_search::oracle::{Noisy, Oracle};
+use pace_search::space::{Listed, Open, Pool};
+use pace_search::strategy::Setting;
+use pace_train::record::{MetricSpec, Stage};
+use serde_json::json;
+
+use crate::args::RunArgs;
+use crate::mlm::{
+    MethodId, MlmArgs, MlmData, SearchRow, pretrain_and_embed, record_searches, report_searches, search_all,
+};
+use crate::report::Report;
+use judge::judge;
+use plan::plan;
+
+pub use judge::published;
+
+/// Of PACE, in percent, on another surrogate, with noise.
+const PAPER: &[(MethodId, f64)] = &[(MethodId::Dngo, 94.507), (MethodId::DngoLs, 94.547)];
+/// What the searches are measured by.
+const ACCURACY: SearchRow = SearchRow {
+    spec: MetricSpec::new("best", "accuracy of the best cell").unit("%").higher(),
+    suffix: "",
+    paper: PAPER,
+    source: "Table 2",
+};
+/// The same if noise guides.
+const NOISY_ACCURACY: SearchRow = SearchRow {
+    spec: MetricSpec::new("best", "accuracy of the best cell, noise on").unit("%").higher(),
+    suffix: "_noisy",
+    paper: PAPER,
+    source: "Table 2",
+};
+
+/// Pre-trains PACE on DARTS cells and searches them by a surrogate of NAS-Bench-301
+#[derive(Debug, Parser)]
+pub struct Args {
+    /// Those of every program.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Those of the model and the searches.
+    #[command(flatten)]
+    pub mlm: MlmArgs,
+    /// Cells that are sampled, trained on and searched; the paper has 1,000,000
+    #[arg(long, value_name = "N")]
+    pub cells: Option<usize>,
+}
+
+/// Runs the experiment.
+///
+/// # Errors
+/// Those of its stages.
+pub fn run(args: &Args) -> Result<()> {
+    let plan = plan(args)?;
+    let judge = judge(&args.run)?;
+    println!("{}", judge.note);
+    let config = json!({"plan": plan, "data": judge.note});
+    let mut run = args.run.start("nas301", &args.mlm.encoder, config)?;
+    run.data(judge.kind, judge.note.clone());
+
+    let dags = run.stage(&Stage::new("sample"), |_| anyhow::Ok(cells::sample(plan.n_cells, args.run.seed)))?;
+    println!("{} different cells of the DARTS space", dags.len());
+    let pairs = match plan.mlm.model.masking.pair {
+        // The authors pair by floating point operations within a window; of one cell they are close to the number of
+        // convolutions, which any machine can count.
+        Some(_) => metric_pairs(&dags.iter().map(cells::convolutions).collect::<Vec<f64>>(), 1, 1.0, args.run.seed),
+        None => Vec::new(),
+    };
+    let spec = Darts.spec();
+    let data = MlmData { spec: &spec, dags: &dags, pairs: &pairs };
+    let embedded = pretrain_and_embed(&plan.mlm, data, args.mlm.train.save_every(), &mut run)?;
+    let (speeds, mut page) = (embedded.speeds(), Report::new("NAS-Bench-301"));
+
+    let listed = Listed::new(dags);
+    let pool = Pool::new(&listed, embedded.vectors)?;
+    // What learns is confined to the embedded cells; the others may go anywhere in the DARTS space.
+    let open = Open::new(&Darts);
+    let setting = |learns: bool| {
+        if learns {
+            Setting { space: &pool, embedded: Some(&pool), mutate: Some(&Darts) }
+        } else {
+            Setting { space: &open, embedded: None, mutate: Some(&Darts) }
+        }
+    };
+    // Even if noise guides, the cell that the search takes for its best is judged without it.
+    let accuracy = |candidate: &Candidate| {
+        judge.oracle.evaluate(std::slice::from_ref(&candidate.dag)).map_or(f64::NAN, |scores| scores[0])
+    };
+    let (search, noisy) = (Stage::new("search"), Stage::new("noisy"));
+    for (stage, noise, row, heading) in
+        [(search, 0.0, ACCURACY, "Search"), (noisy, judge.noise, NOISY_ACCURACY, "Search with a noisy oracle")]
+    {
+        let oracle = |seed: u64| -> Box<dyn Oracle + '_> { Box::new(Noisy::new(&*judge.oracle, noise, seed)) };
+        let found =
+            search_all(&plan.search, &stage, |method| setting(method.id.learns()), oracle, &accuracy, &mut run)?;
+        record_searches(&found, &row, &mut run);
+        let text = "Accuracy of the best cell, %, judged without noise,";
+        report_searches(&mut page, heading, text, 15, &found)?;
+    }
+    speeds.into_iter().for_each(|(spec, metric)| run.metric(&spec, metric));
+    println!("report: {}", page.finish(run)?.display());
+    Ok(())
+}

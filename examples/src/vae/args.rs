@@ -1,0 +1,35 @@
+//! The options of the programs that train a variational autoencoder.
+
+use crate::args::{Preset, TrainArgs, encoder_names};
+
+/// The options of the programs that train a variational autoencoder.
+#[derive(Clone, Debug, clap::Args)]
+pub struct VaeArgs {
+    /// The encoder
+    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_names(&[]))]
+    pub encoder: String,
+    /// Encoders to train, with different seeds
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<usize>,
+    /// Which model
+    #[arg(long, value_enum, default_value = "best")]
+    pub preset: Preset,
+    /// Those of the encoder and its training.
+    #[command(flatten)]
+    pub train: TrainArgs,
+    /// Width of the latent space
+    #[arg(long, value_name = "N")]
+    pub latent: Option<usize>,
+    /// Weight of the KL divergence
+    #[arg(long, value_name = "X")]
+    pub beta: Option<f64>,
+    /// Dropout
+    #[arg(long, value_name = "X")]
+    pub dropout: Option<f64>,
+    /// Leave out the search in the latent space
+    #[arg(long)]
+    pub no_search: bool,
+    /// Stop after the surrogate scores: no reconstruction, nothing generated, no search
+    #[arg(long)]
+    pub scores_only: bool,
+}

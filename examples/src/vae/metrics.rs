@@ -1,0 +1,146 @@
+//! The table of a VAE experiment: every number with its title, the paper's value, and where in the outcome it stands.
+
+use pace_train::record::{Metric, MetricSpec, Run};
+
+use super::decode::Decoded;
+use super::pipeline::VaeOutcome;
+use super::score::Score;
+use super::search::SearchOutcome;
+use crate::metrics::{ENCODE_SPEED, TRAIN_SPEED, mean};
+
+/// What the paper reports for PACE on a dataset.
+#[derive(Clone, Copy, Debug)]
+pub struct PaperRow {
+    /// Table 1.
+    pub rmse: f64,
+    /// Table 1.
+    pub pearson: f64,
+    /// Table 7, in percent.
+    pub reconstruction: f64,
+    /// Table 7, in percent.
+    pub valid: f64,
+    /// Table 7, in percent.
+    pub unique: f64,
+    /// Table 7, in percent.
+    pub novel: f64,
+}
+
+/// Which scores of an outcome.
+type Scores = fn(&VaeOutcome) -> Vec<Score>;
+/// A number of a [`Score`].
+type Part = fn(&Score) -> f64;
+/// A share that an encoder reaches in decoding.
+type Share = fn(&Decoded) -> f64;
+/// Numbers of a search.
+type Found = fn(&SearchOutcome) -> Vec<f64>;
+
+/// Where the numbers of a row come from.
+enum Source {
+    Scores(Scores, Part),
+    Decoded(Share),
+    Search(Found),
+    Speed(fn(&VaeOutcome) -> Vec<f64>),
+}
+
+/// All rows in the order of the page.
+fn table(paper: &PaperRow) -> Vec<(MetricSpec, Source)> {
+    const TABLE_1: &str = "Table 1";
+    const TABLE_7: &str = "Table 7";
+    let score = MetricSpec::new;
+    let percent = |id, title| MetricSpec::new(id, title).unit("%").decimals(3).higher();
+    let ours: Scores = |o| o.encoders.iter().flat_map(|encoder| encoder.scores.clone()).collect();
+    let published: Scores = |o| o.encoders.iter().flat_map(|encoder| encoder.published_scores.clone()).collect();
+    let (raw, untrained): (Scores, Scores) = (|o| o.raw.clone(), |o| o.untrained.clone());
+    let (rmse, pearson): (Part, Part) = (|s| s.rmse, |s| s.pearson);
+    let scored = |spec: MetricSpec, scores: Scores, part: Part| (spec, Source::Scores(scores, part));
+    let decoded = |spec: MetricSpec, share: Share| (spec, Source::Decoded(share));
+    let search = |spec: MetricSpec, found: Found| (spec, Source::Search(found));
+    vec![
+        scored(
+            score("rmse", "RMSE, our sparse GP on the latent vectors").lower().paper(paper.rmse, TABLE_1),
+            ours,
+            rmse,
+        ),
+        scored(score("pearson", "Pearson's r, the same").higher().paper(paper.pearson, TABLE_1), ours, pearson),
+        scored(score("spearman", "Spearman's rho, the same").higher(), ours, |s| s.spearman),
+        scored(score("kendall", "Kendall's tau, the same").higher(), ours, |s| s.kendall),
+        scored(
+            score("rmse_published", "RMSE, the authors' GP on the same vectors").lower().paper(paper.rmse, TABLE_1),
+            published,
+            rmse,
+        ),
+        scored(
+            score("pearson_published", "Pearson's r, the same").higher().paper(paper.pearson, TABLE_1),
+            published,
+            pearson,
+        ),
+        scored(score("rmse_raw", "RMSE, our GP on raw features, no encoder").lower(), raw, rmse),
+        scored(score("pearson_raw", "Pearson's r, the same").higher(), raw, pearson),
+        scored(score("rmse_untrained", "RMSE, our GP on an untrained encoder").lower(), untrained, rmse),
+        scored(score("pearson_untrained", "Pearson's r, the same").higher(), untrained, pearson),
+        decoded(
+            percent("recon_accuracy", "reconstruction up to isomorphism").paper(paper.reconstruction, TABLE_7),
+            |d| d.reconstruction.isomorphic,
+        ),
+        decoded(percent("recon_indexed", "reconstruction index by index").paper(paper.reconstruction, TABLE_7), |d| {
+            d.reconstruction.indexed
+        }),
+        decoded(percent("recon_greedy", "reconstruction, greedy decoding"), |d| d.reconstruction.greedy),
+        decoded(percent("valid", "valid, constrained decoding").paper(paper.valid, TABLE_7), |d| d.several.valid),
+        decoded(percent("unique", "unique isomorphism classes, one decoding per vector of the prior"), |d| {
+            d.fresh.unique
+        }),
+        decoded(
+            percent("unique_of_ten", "unique isomorphism classes, ten decodings per vector")
+                .paper(paper.unique, TABLE_7),
+            |d| d.several.unique,
+        ),
+        decoded(percent("novel", "novel").paper(paper.novel, TABLE_7), |d| d.several.novel),
+        decoded(
+            percent("valid_published", "valid, decoded as the authors' code does").paper(paper.valid, TABLE_7),
+            |d| d.published.valid,
+        ),
+        decoded(
+            percent("unique_published", "unique by the authors' string rule, the same").paper(paper.unique, TABLE_7),
+            |d| d.published.unique_published,
+        ),
+        decoded(percent("novel_published", "novel, the same").paper(paper.novel, TABLE_7), |d| d.published.novel),
+        search(
+            score("bo_best", "best score found by Bayesian optimisation in the latent space").higher(),
+            SearchOutcome::finals,
+        ),
+        search(
+            score("bo_random_best", "the same by vectors drawn uniformly from the same box").higher(),
+            SearchOutcome::random_finals,
+        ),
+        search(score("bo_start_best", "best score among the graphs that a search starts from"), |s| vec![s.start]),
+        search(
+            score("bo_best_regret", "regret of Bayesian optimisation against the proven optimum").lower(),
+            SearchOutcome::regrets,
+        ),
+        search(score("bo_optimum_reached", "searches that reach the proven optimum").decimals(0).higher(), |s| {
+            s.n_reached().map(|n_reached| n_reached as f64).into_iter().collect()
+        }),
+        (TRAIN_SPEED, Source::Speed(|o| o.encoders.iter().map(|encoder| encoder.train_graphs_per_s).collect())),
+        (ENCODE_SPEED, Source::Speed(|o| o.encoders.iter().map(|encoder| encoder.encode_graphs_per_s).collect())),
+    ]
+}
+
+/// Records all numbers of an outcome.
+pub fn record(outcome: &VaeOutcome, paper: &PaperRow, run: &mut Run) {
+    for (spec, source) in table(paper) {
+        let values: Vec<f64> = match source {
+            Source::Scores(scores, part) => scores(outcome).iter().map(part).collect(),
+            Source::Decoded(share) => {
+                let decoded = outcome.encoders.iter().filter_map(|encoder| encoder.decoded.as_ref());
+                decoded.map(|decoded| 100.0 * share(decoded)).collect()
+            }
+            Source::Search(found) => outcome.search.as_ref().map_or_else(Vec::new, found),
+            // One number for the machine.
+            Source::Speed(rates) => vec![mean(&rates(outcome))],
+        };
+        if !values.is_empty() {
+            run.metric(&spec, Metric::over(&values));
+        }
+    }
+}

@@ -3,35 +3,35 @@
 use pace_graph::{Dag, GraphKey};
 use serde::{Deserialize, Serialize};
 
-/// Why a candidate was proposed. It is part of the record, so that a strategy can read its own past.
+/// Why a candidate was proposed. The journal records it, so that a strategy can read its own past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Drawn at random.
     Random,
-    /// The best by an acquisition.
+    /// Chosen by an acquisition.
     Acquisition,
-    /// Close to something good.
+    /// A neighbour of a good graph.
     Neighbour,
-    /// The child of something good.
+    /// A mutation of a good graph.
     Mutation,
 }
 
-/// A graph with where it stands in its space.
+/// A graph, and its position in the space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The graph.
     pub dag: Dag,
-    /// Its row, if the space is a pool.
+    /// Its row in the pool; `None` in other spaces.
     pub place: Option<usize>,
-    /// Where it was decoded from, if the space is a latent one.
+    /// Its vector in the latent space; `None` in other spaces.
     pub vector: Option<Vec<f64>>,
     /// Why it was proposed.
     pub origin: Origin,
 }
 
 impl Candidate {
-    /// A graph without a place or a vector.
+    /// A graph without a row or a vector.
     pub fn new(dag: Dag, origin: Origin) -> Candidate {
         Candidate { dag, place: None, vector: None, origin }
     }
@@ -41,7 +41,7 @@ impl Candidate {
         Candidate { place: Some(place), ..Candidate::new(dag, origin) }
     }
 
-    /// What a latent vector was decoded to.
+    /// The graph that a latent vector was decoded to.
     pub fn decoded(dag: Dag, vector: Vec<f64>, origin: Origin) -> Candidate {
         Candidate { vector: Some(vector), ..Candidate::new(dag, origin) }
     }

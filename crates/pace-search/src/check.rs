@@ -1,10 +1,10 @@
-//! What every fit and every space asks of its data.
+//! Checks of data, before a fit or a search uses it.
 
 use faer::MatRef;
 
 use crate::error::Error;
 
-/// Errs unless there is a finite vector x [N, D] and a finite target y [N] for each of N > 0 rows.
+/// Errs unless x [N, D] and y [N] are finite, have the same number of rows, and are not empty.
 pub(crate) fn check_data(x: MatRef<'_, f64>, y: &[f64]) -> Result<(), Error> {
     check_vectors(x)?;
     if x.nrows() != y.len() {
@@ -16,7 +16,7 @@ pub(crate) fn check_data(x: MatRef<'_, f64>, y: &[f64]) -> Result<(), Error> {
     }
 }
 
-/// Errs unless x [N, D] holds something, and all of it is finite.
+/// Errs unless x [N, D] is finite and not empty.
 pub(crate) fn check_vectors(x: MatRef<'_, f64>) -> Result<(), Error> {
     let (rows, columns) = x.shape();
     if rows == 0 || columns == 0 {

@@ -1,16 +1,16 @@
-//! [`Trace`], [`Curve`] and [`Band`]: a search as numbers to compare and to plot.
+//! [`Trace`], [`Curve`] and [`Band`]: searches as numbers, to compare and to plot.
 
-/// What a search saw, query by query.
+/// The scores of a search, query by query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// The score of each query; none where it failed or is not answered.
+    /// The score of each query; `None` if it failed or has no answer.
     pub scores: Vec<Option<f64>>,
-    /// The best query up to and including this one; none before the first score.
+    /// The best query up to and including this one; `None` before the first score.
     pub incumbents: Vec<Option<usize>>,
 }
 
 impl Trace {
-    /// Follows the best of the scores; the earliest stays among equals.
+    /// The trace of these scores. Of equal scores the earliest counts as the best.
     pub fn of(scores: impl IntoIterator<Item = Option<f64>>) -> Trace {
         let mut trace = Trace::default();
         let mut best: Option<(usize, f64)> = None;
@@ -34,7 +34,7 @@ impl Trace {
         self.scores.is_empty()
     }
 
-    /// The highest score, if there is any.
+    /// The highest score; `None` if there is no score.
     pub fn best(&self) -> Option<f64> {
         self.scores[(*self.incumbents.last()?)?]
     }
@@ -44,21 +44,21 @@ impl Trace {
         self.follow(|id| self.scores[id].unwrap_or(f64::NAN))
     }
 
-    /// Something else about the best query so far, e.g. its test accuracy where validation accuracy guided the search.
+    /// Another value of the best query so far, e.g. its test accuracy after a search by validation accuracy.
     pub fn follow(&self, value: impl Fn(usize) -> f64) -> Curve {
         Curve { values: self.incumbents.iter().map(|best| best.map_or(f64::NAN, &value)).collect() }
     }
 }
 
-/// A value per query; NaN where there is none yet.
+/// A value per query; NaN as long as there is none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// Entry i belongs to the state after i + 1 queries.
+    /// Entry i is the value after i + 1 queries.
     pub values: Vec<f64>,
 }
 
 impl Curve {
-    /// How much is missing to the best there is.
+    /// The difference between the best possible value and each value.
     pub fn regret(&self, optimum: f64) -> Curve {
         Curve { values: self.values.iter().map(|value| optimum - value).collect() }
     }
@@ -70,22 +70,22 @@ impl Curve {
 /// mean +- t_(0.975, n - 1) * s / sqrt(n)
 /// ```
 ///
-/// with the sample standard deviation s over the n seeds that have a value there. One seed alone has no band: low and high
-/// are then NaN. A curve that ends early (the space ran out) keeps its last value.
+/// with the sample standard deviation s over the n seeds that have a value there. A single seed has no band: low and high
+/// are NaN. A curve that ends early, because the space ran out, keeps its last value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Band {
     /// Mean over seeds, after each query.
     pub mean: Vec<f64>,
-    /// Lower end.
+    /// Lower end of the band.
     pub low: Vec<f64>,
-    /// Upper end.
+    /// Upper end of the band.
     pub high: Vec<f64>,
     /// How many curves.
     pub n_seeds: usize,
 }
 
 impl Band {
-    /// Sums up curves.
+    /// The band of these curves.
     pub fn of(curves: &[Curve]) -> Band {
         let length = curves.iter().map(|curve| curve.values.len()).max().unwrap_or(0);
         let mut band = Band { n_seeds: curves.len(), ..Band::default() };

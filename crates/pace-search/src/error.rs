@@ -1,10 +1,10 @@
 //! The error of this crate.
 
-/// What can go wrong between a matrix and a posterior, or between a graph and its score.
+/// Everything that can go wrong in this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nothing to fit.
+    /// A matrix without rows or columns.
     #[error("{rows} rows of {columns} columns hold nothing to fit; give at least one row and one column")]
     EmptyInput {
         /// Rows of the matrix.
@@ -12,7 +12,7 @@ pub enum Error {
         /// Columns of the matrix.
         columns: usize,
     },
-    /// As many vectors as targets are needed.
+    /// Not as many targets as vectors.
     #[error("{rows} vectors but {targets} targets; give one target for each row")]
     TargetCount {
         /// Rows of the matrix.
@@ -20,22 +20,22 @@ pub enum Error {
         /// Length of the targets.
         targets: usize,
     },
-    /// A vector that cannot be computed with.
+    /// A vector with a number that is not finite.
     #[error("the vector in row {row} holds {value} in column {column}; drop the row or repair whatever computed it")]
     BadVector {
         /// Row, counted from 0.
         row: usize,
         /// Column, counted from 0.
         column: usize,
-        /// What stands there.
+        /// The number found there.
         value: f64,
     },
-    /// A target that cannot be fitted.
+    /// A target that is not finite.
     #[error("the target of row {row} is {value}; drop the row or repair the score")]
     BadTarget {
         /// Row, counted from 0.
         row: usize,
-        /// What stands there.
+        /// The number found there.
         value: f64,
     },
     /// A setting outside its range.
@@ -48,7 +48,7 @@ pub enum Error {
         /// What it must be.
         range: &'static str,
     },
-    /// A matrix that should be positive definite is not, even with the largest jitter allowed.
+    /// A matrix that is not positive definite, even with the largest jitter allowed.
     #[error(
         "the Cholesky factorisation of {what} fails at pivot {pivot} of {size} with jitter {jitter:e}; use fewer \
          inducing points or a larger jitter"
@@ -63,7 +63,7 @@ pub enum Error {
         /// The last jitter tried, relative to the signal variance.
         jitter: f64,
     },
-    /// A training whose loss ran away.
+    /// A training that diverged.
     #[error("the network diverges at step {step} of {n_steps}; lower the learning rate")]
     Diverged {
         /// Step, counted from 1.
@@ -80,7 +80,7 @@ pub enum Error {
         #[source]
         reason: pace_graph::Error,
     },
-    /// A table of observations that is not one.
+    /// A table of observations that cannot be read.
     #[error("{file}, row {row}: {reason}")]
     Observation {
         /// The file, as the caller named it.
@@ -90,7 +90,7 @@ pub enum Error {
         /// What is wrong there, and what to do.
         reason: String,
     },
-    /// More variables than local scores can be tabulated for.
+    /// Too many variables for a table of local scores.
     #[error("{n_variables} variables, but a table of all parent sets holds at most {max}; drop some columns")]
     TooManyVariables {
         /// Columns found.
@@ -98,7 +98,7 @@ pub enum Error {
         /// Columns allowed.
         max: usize,
     },
-    /// Weights that do not belong to this version of the surrogate.
+    /// Weights of another surrogate, or of another version of it.
     #[error("these are not weights of the '{surrogate}' surrogate: {reason}; train them again")]
     Weights {
         /// The surrogate that was asked for.
@@ -106,7 +106,7 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
-    /// Too few labelled graphs to fit and to check a surrogate.
+    /// Too few labelled graphs to fit a surrogate and to test it.
     #[error("{n_rows} labelled graphs, but the surrogate wants at least {wanted}; give it the whole table")]
     TooFewRows {
         /// Graphs found.
@@ -123,7 +123,7 @@ pub enum Error {
         #[source]
         reason: std::io::Error,
     },
-    /// A journal with a line that cannot be followed.
+    /// A journal with a line that cannot be read.
     #[error("{path}, line {line}: {reason}")]
     Journal {
         /// The file.
@@ -145,13 +145,13 @@ pub enum Error {
         /// What was asked for.
         wanted: String,
     },
-    /// A journal that another process is searching with.
+    /// A journal that another search is writing.
     #[error("{path} belongs to a search that is still running; stop that one, or join the journal to answer only")]
     JournalBusy {
         /// The file.
         path: String,
     },
-    /// An answer that cannot be taken.
+    /// An answer that the history refuses.
     #[error("the answer to query {id} cannot be taken: {reason}")]
     Answer {
         /// The query.
@@ -159,7 +159,7 @@ pub enum Error {
         /// Why not, and what to do.
         reason: String,
     },
-    /// A candidate that does not live in the space at hand.
+    /// A candidate of another space.
     #[error("candidate {dag} has {missing}; search it in the space it came from")]
     Stranger {
         /// The graph, as text.
@@ -167,7 +167,7 @@ pub enum Error {
         /// What the space needs and the candidate lacks.
         missing: &'static str,
     },
-    /// A strategy without something it works with.
+    /// A strategy that lacks something it needs.
     #[error("{strategy} needs {missing}; give it one, or choose another strategy")]
     Unequipped {
         /// Name of the strategy.
@@ -175,7 +175,7 @@ pub enum Error {
         /// What is missing.
         missing: &'static str,
     },
-    /// A row that a table of scores cannot hold.
+    /// A row that a table of scores refuses.
     #[error("row {row} of the table: {reason}")]
     TableRow {
         /// Row, counted from 0.
@@ -183,7 +183,7 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         reason: String,
     },
-    /// A graph that nobody has measured.
+    /// A graph that the table does not hold.
     #[error("graph {graph} is not among the {n_rows} of the table; propose only graphs that are")]
     NotInTable {
         /// Its index in the slice that was to be scored.
@@ -191,7 +191,7 @@ pub enum Error {
         /// Graphs in the table.
         n_rows: usize,
     },
-    /// A file that is not the network it should be.
+    /// A file that does not hold the expected network.
     #[error("{file}: {reason}")]
     Network {
         /// The file, as the caller named it.

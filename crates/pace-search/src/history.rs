@@ -9,22 +9,22 @@ use crate::candidate::{Candidate, Origin};
 use crate::curve::Trace;
 use crate::error::Error;
 
-/// What came of a query.
+/// The answer to a query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// Higher is better; always finite.
+    /// A finite number; higher is better.
     Score(f64),
-    /// No score, and why. The query is spent and is not asked again.
+    /// There is no score, for this reason. The query is not asked again.
     Failed(String),
 }
 
 impl Outcome {
-    /// A score; one that is not a finite number is a failure.
+    /// A score, or a failure if it is not finite.
     pub fn of(score: f64) -> Outcome {
         if score.is_finite() { Outcome::Score(score) } else { Outcome::Failed(format!("the score is {score}")) }
     }
 
-    /// The same, with what is not a score turned into a failure.
+    /// The same outcome, or a failure if its score is not finite.
     pub(crate) fn checked(self) -> Outcome {
         match self {
             Outcome::Score(score) => Outcome::of(score),
@@ -32,7 +32,7 @@ impl Outcome {
         }
     }
 
-    /// The score, if there is one.
+    /// The score; `None` after a failure.
     pub fn score(&self) -> Option<f64> {
         match self {
             Outcome::Score(score) => Some(*score),
@@ -50,35 +50,35 @@ impl Error {
 /// One query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Queries are numbered from 0 in the order of asking.
+    /// Its number. Queries are numbered from 0 in the order of asking.
     pub id: usize,
-    /// The batch it was asked in, from 0.
+    /// The round in which it was asked, from 0.
     pub round: usize,
-    /// What was asked.
+    /// The graph that was asked about.
     pub candidate: Candidate,
-    /// What came back, if anything has.
+    /// The answer; `None` as long as there is none.
     pub outcome: Option<Outcome>,
 }
 
 impl Entry {
-    /// The score, if there is one.
+    /// The score; `None` after a failure.
     pub fn score(&self) -> Option<f64> {
         self.outcome.as_ref().and_then(Outcome::score)
     }
 }
 
-/// All queries of a search. Strategies see nothing else, so equal histories are continued equally.
+/// All queries of a search. Strategies see nothing else, so equal histories lead to equal queries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     entries: Vec<Entry>,
-    /// The first query of each class.
+    /// The first query of each isomorphism class.
     keys: HashMap<GraphKey, usize>,
     places: HashMap<usize, usize>,
     n_rounds: usize,
 }
 
 impl History {
-    /// Appends a round of queries; their numbers follow the last one.
+    /// Appends a round of queries. Their numbers follow the last one.
     pub fn ask(&mut self, candidates: impl IntoIterator<Item = Candidate>) {
         let round = self.n_rounds;
         for candidate in candidates {
@@ -92,7 +92,7 @@ impl History {
         }
     }
 
-    /// Takes an answer, in any order. The same answer again changes nothing; another one is an error.
+    /// Records an answer. Answers may come in any order. The same answer again changes nothing; a different one is an error.
     pub fn tell(&mut self, id: usize, outcome: Outcome) -> Result<(), Error> {
         let outcome = outcome.checked();
         self.check(id, &outcome)?;
@@ -100,7 +100,7 @@ impl History {
         Ok(())
     }
 
-    /// Whether [`tell`](Self::tell) would take this answer.
+    /// Errs if [`tell`](Self::tell) would refuse this answer.
     pub(crate) fn check(&self, id: usize, outcome: &Outcome) -> Result<(), Error> {
         let Some(entry) = self.entries.get(id) else {
             let reason = format!("the {} queries asked are numbered from 0; correct the number", self.n_asked());
@@ -122,28 +122,28 @@ impl History {
         self.entries.len()
     }
 
-    /// How many batches were asked.
+    /// How many rounds were asked.
     pub fn n_rounds(&self) -> usize {
         self.n_rounds
     }
 
-    /// Queries with a score.
+    /// The queries that have a score.
     pub fn scored(&self) -> impl DoubleEndedIterator<Item = (&Entry, f64)> {
         self.entries.iter().filter_map(|entry| entry.score().map(|score| (entry, score)))
     }
 
-    /// Queries without an answer.
+    /// The queries that have no answer yet.
     pub fn pending(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.outcome.is_none())
     }
 
-    /// The query with the highest score, the earliest of several.
+    /// The query with the highest score; the earliest if several share it.
     pub fn best(&self) -> Option<(&Entry, f64)> {
-        // The last of equal maxima is taken, so walk backwards.
+        // `max_by` returns the last of equal maxima, so walk backwards.
         self.scored().rev().max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// The `n` queries of the highest scores, best first; earlier ones first among equals.
+    /// The `n` queries with the highest scores, best first. Of equal scores the earlier query comes first.
     pub fn top(&self, n: usize) -> Vec<(&Entry, f64)> {
         let mut scored: Vec<(&Entry, f64)> = self.scored().collect();
         scored.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -151,7 +151,7 @@ impl History {
         scored
     }
 
-    /// Whether a graph of this class was asked, answered or not.
+    /// Whether a graph of this isomorphism class was asked, answered or not.
     pub fn contains(&self, key: &GraphKey) -> bool {
         self.keys.contains_key(key)
     }
@@ -169,7 +169,7 @@ impl History {
         start..end
     }
 
-    /// The scores in the order of asking, and who was best when.
+    /// The scores in the order of asking, with the best query so far after each.
     pub fn trace(&self) -> Trace {
         Trace::of(self.entries.iter().map(Entry::score))
     }

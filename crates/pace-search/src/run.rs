@@ -7,7 +7,7 @@ use crate::journal::{Header, Journal};
 use crate::oracle::Oracle;
 use crate::strategy::Strategy;
 
-/// How far a search has come.
+/// One step of a search: a query and its answer.
 #[derive(Clone, Debug)]
 pub struct Step<'a> {
     /// The query that was just answered.
@@ -16,18 +16,19 @@ pub struct Step<'a> {
     pub best: Option<f64>,
     /// How many queries were asked.
     pub n_asked: usize,
-    /// How many may be.
+    /// How many queries the search may ask.
     pub budget: usize,
 }
 
-/// Searches until `budget` queries are asked and answered, `batch` at a time, and goes on where the journal ends.
+/// Asks and answers `budget` queries, `batch` at a time. A journal that holds queries already is resumed.
 ///
-/// Queries of the journal without an answer come first. Each answer is written before the next evaluation begins, so a kill
-/// costs one evaluation at most, and the trace after resuming is that of a search that was never killed. An error of the
-/// oracle, or a score that is no number, is recorded as a failure of that one graph, and the search goes on. The search
-/// ends early if the strategy has nothing left to ask.
+/// Queries without an answer come first. Each answer is written before the next evaluation begins. So a kill costs one
+/// evaluation at most, and a resumed search has the trace of a search that was never killed. If the oracle returns an error,
+/// or a score that is not finite, the query counts as failed and the search continues. The search ends early if the strategy
+/// has nothing left to ask.
 ///
-/// A larger budget continues a finished search; only the last round of the smaller one may have been cut short by it.
+/// A larger budget continues a finished search. Only the last round of the finished search may be shorter than it would
+/// have been.
 pub fn run(
     strategy: &mut dyn Strategy,
     oracle: &dyn Oracle,
@@ -44,7 +45,7 @@ pub fn run(
         loop {
             let next = journal.history().pending().next().map(|entry| (entry.id, evaluate(oracle, entry)));
             let Some((id, outcome)) = next else { break };
-            // Somebody who joined the journal may have been faster; the first answer holds.
+            // Another process may have answered first; the first answer holds.
             journal.poll()?;
             if journal.history().entries()[id].outcome.is_none() {
                 journal.tell(&[(id, outcome)])?;
@@ -54,7 +55,7 @@ pub fn run(
             progress(Step { entry: &history.entries()[id], best, n_asked: history.n_asked(), budget });
         }
         let n_asked = journal.history().n_asked();
-        // Past the budget, where a published loop goes there, it takes one query at a time.
+        // Published loops exceed the budget, one query at a time.
         let left = match budget.saturating_sub(n_asked) {
             0 if n_asked < budget + strategy.overrun() => 1,
             left => left,
@@ -72,7 +73,7 @@ pub fn run(
     Ok(journal.history().trace())
 }
 
-/// As [`run`], without a file: for experiments over many seeds.
+/// As [`run`], without a file. For experiments over many seeds.
 pub fn run_in_memory(
     strategy: &mut dyn Strategy,
     oracle: &dyn Oracle,

@@ -1,4 +1,4 @@
-//! [`Setting`]: where a search takes place, and [`Edits`]: the graphs next to a graph.
+//! [`Setting`]: the space of a search, and [`Edits`]: the graphs one edit away from a graph.
 
 use pace_graph::Dag;
 use pace_graph::enumerate::Mutate;
@@ -8,14 +8,14 @@ use crate::error::Error;
 use crate::space::{Embedded, Space};
 use crate::taken::Taken;
 
-/// Where a search takes place.
+/// The space of a search, with what strategies may need beyond it.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// What may be asked.
+    /// The graphs that may be asked about.
     pub space: &'a dyn Space,
-    /// The same with vectors, for strategies that learn.
+    /// The same space with vectors, for strategies that learn.
     pub embedded: Option<&'a dyn Embedded>,
-    /// Small changes, for strategies that breed.
+    /// Small changes of graphs, for strategies that edit.
     pub mutate: Option<&'a dyn Mutate>,
 }
 
@@ -32,22 +32,22 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// A space, and small changes that lead from one of its graphs to the next.
+/// A space, and small changes of its graphs.
 #[derive(Clone, Copy)]
 pub(crate) struct Edits<'a> {
-    /// Where the search takes place.
+    /// The graphs that may be asked about.
     pub(crate) space: &'a dyn Space,
-    /// How graphs change.
+    /// The changes.
     pub(crate) mutate: &'a dyn Mutate,
 }
 
 impl Edits<'_> {
-    /// An edited graph as a candidate, which is taken now; `None` if it is outside the space or was taken before.
+    /// An edited graph as a candidate, marked as taken. `None` if it is outside the space or was taken before.
     pub(crate) fn fresh(&self, dag: Dag, taken: &mut Taken<'_>) -> Option<Candidate> {
         self.space.admit(dag).filter(|candidate| taken.insert(candidate))
     }
 
-    /// The fresh graphs one edit away from the given ones, in order.
+    /// The graphs one edit away from the given ones that are in the space and not taken, marked as taken.
     pub(crate) fn around<'d>(&self, dags: impl IntoIterator<Item = &'d Dag>, taken: &mut Taken<'_>) -> Vec<Candidate> {
         let edited = dags.into_iter().flat_map(|dag| self.mutate.neighbours(dag));
         edited.filter_map(|dag| self.fresh(dag, taken)).collect()

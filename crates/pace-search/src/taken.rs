@@ -1,4 +1,4 @@
-//! [`Taken`]: what must not be proposed again.
+//! [`Taken`]: the graphs that must not be proposed again.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use pace_graph::GraphKey;
 use crate::candidate::Candidate;
 use crate::history::History;
 
-/// Everything in a history, answered or not, and what a batch has added to it.
+/// All graphs of a history, answered or not, and those that a batch has added.
 #[derive(Clone, Debug, Default)]
 pub struct Taken<'a> {
     history: Option<&'a History>,
@@ -16,12 +16,12 @@ pub struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    /// All that was asked.
+    /// All graphs that were asked.
     pub fn by(history: &'a History) -> Taken<'a> {
         Taken { history: Some(history), ..Taken::default() }
     }
 
-    /// How many rows of a pool are taken at most.
+    /// An upper bound of the rows of a pool that are taken.
     pub fn len(&self) -> usize {
         self.places.len() + self.history.map_or(0, History::n_asked)
     }
@@ -31,7 +31,7 @@ impl<'a> Taken<'a> {
         self.len() == 0 && self.keys.is_empty()
     }
 
-    /// Takes a candidate, and its row in any case; false if it or an isomorphic one was taken before.
+    /// Marks a candidate and its row as taken. Returns false if it or an isomorphic graph was taken before.
     pub fn insert(&mut self, candidate: &Candidate) -> bool {
         let key = candidate.key();
         let known_place = candidate.place.is_some_and(|place| self.contains_place(place));
@@ -39,14 +39,14 @@ impl<'a> Taken<'a> {
         !known_place && !self.contains(&key) && self.keys.insert(key)
     }
 
-    /// Takes candidates.
+    /// Marks candidates as taken.
     pub fn extend(&mut self, candidates: &[Candidate]) {
         for candidate in candidates {
             self.insert(candidate);
         }
     }
 
-    /// Whether a graph of this class is taken.
+    /// Whether a graph of this isomorphism class is taken.
     pub fn contains(&self, key: &GraphKey) -> bool {
         self.keys.contains(key) || self.history.is_some_and(|history| history.contains(key))
     }

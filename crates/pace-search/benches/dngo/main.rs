@@ -4,7 +4,7 @@
 //! ```text
 //! cargo bench -p pace-search --bench dngo             a table
 //! cargo bench -p pace-search --bench dngo -- --json   {"<what>": number}
-//! cargo bench -p pace-search --bench dngo -- nas101   quality on plain features of NAS-Bench-101, where its file is found
+//! cargo bench -p pace-search --bench dngo -- nas101   quality on plain features of NAS-Bench-101, if its file is found
 //! ```
 
 mod nas101;

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 const FILE: &str = "nasbench101.csv.xz";
 const SLOTS: usize = 7;
-/// Cells that are looked at.
+/// The number of cells.
 const POOL: usize = 20_000;
 
 /// Prints, for every variant whose name contains one of the other arguments (none: all), the rank correlation and the
@@ -70,7 +70,7 @@ fn variants() -> Vec<Variant> {
     variants
 }
 
-/// Operations by slot, edges, and what of both does not depend on the numbering.
+/// Operations by slot, edges, and counts of both that do not depend on the numbering.
 fn plain(dag: &Dag) -> Vec<f64> {
     let n = dag.n_nodes();
     // The output always takes the last slot.

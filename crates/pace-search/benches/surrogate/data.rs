@@ -19,7 +19,7 @@ const FIRST_SPREAD: f64 = 0.5;
 /// Noise of a score in standard deviations, about what the embedded surrogate fails to explain of the real table.
 const NOISE: f64 = 0.15;
 
-/// Rows to learn from and rows to be tested on; scores are in standard deviations of the former.
+/// Training rows and test rows. Scores are in standard deviations of the training scores.
 pub struct Data {
     /// [N, D]
     pub x: Matrix,
@@ -49,8 +49,8 @@ impl Data {
     /// z_d = w_d tanh(V f_l) / sqrt(H),   l = d mod 6        f_l [11] operation and skips of layer l; V [H, 11], W [64, H]
     /// ```
     ///
-    /// Layer by layer, because our own encoder is: one map of all features would leave no axis a meaning, and ARD
-    /// predicts from it much worse than from the real latents.
+    /// Each layer has its own axes, as in our encoder. With one map of all features no axis has a meaning, and ARD predicts
+    /// much worse from it than from the real latents.
     pub fn like_na(n_train: usize, n_test: usize, seed: u64) -> Data {
         let na = embedded_na(n_train + n_test, seed).expect("draws of the space are valid");
         let mut rng = ChaCha8Rng::seed_from_u64(seed);

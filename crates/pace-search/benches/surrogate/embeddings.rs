@@ -1,4 +1,4 @@
-//! The latents of a finished run of NA, where somebody has one.
+//! The latents of a finished run of NA.
 
 use std::error::Error;
 use std::path::Path;

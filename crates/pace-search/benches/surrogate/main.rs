@@ -3,7 +3,7 @@
 //! ```text
 //! cargo bench -p pace-search --bench surrogate             a table
 //! cargo bench -p pace-search --bench surrogate -- --json   {"<what>": number}
-//! cargo bench -p pace-search --bench surrogate -- na       quality on the raw features of NA, where its file is found
+//! cargo bench -p pace-search --bench surrogate -- na       quality on the raw features of NA, if its file is found
 //! ```
 //!
 //! `cargo xtask bench search` compares with GPyTorch by means of

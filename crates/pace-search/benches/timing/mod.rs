@@ -1,4 +1,4 @@
-//! How the benches of this crate take the time.
+//! The clock of the benches.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! [`ExpectedImprovement`]: how much better than the best so far, on average.
+//! [`ExpectedImprovement`]: the mean improvement over the best score so far.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::surrogate::Posterior;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExpectedImprovement {
-    /// An improvement below this counts for nothing; 0 or more.
+    /// Improvements below this count as none; 0 or more.
     pub xi: f64,
 }
 

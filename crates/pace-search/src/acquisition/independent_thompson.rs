@@ -1,4 +1,4 @@
-//! [`IndependentThompson`]: a draw from the belief about each candidate on its own.
+//! [`IndependentThompson`]: an independent draw from the belief about each candidate.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -7,12 +7,12 @@ use rand_distr::{Distribution, StandardNormal};
 use super::{Acquisition, by_mean_and_deviation};
 use crate::surrogate::Posterior;
 
-/// mean + sd e with e ~ N(0, 1), drawn anew for each candidate.
+/// mean + sd e with e ~ N(0, 1), drawn for each candidate.
 ///
-/// Not Thompson sampling in the full sense (Thompson 1933): that draws one function, whose values at similar candidates
-/// are similar. Here a large pool of candidates acts like a larger kappa of
-/// [`UpperConfidenceBound`](super::UpperConfidenceBound). A seed stands for one draw: score a pool in one call, and
-/// take another seed for the next proposal.
+/// This is not full Thompson sampling (Thompson 1933), which draws one function: its values at similar candidates are
+/// similar. Here a large pool of candidates acts like a larger kappa of
+/// [`UpperConfidenceBound`](super::UpperConfidenceBound). A seed is one draw: score a pool in one call, and use another seed
+/// for the next proposal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IndependentThompson {
     /// Seed of the draws.

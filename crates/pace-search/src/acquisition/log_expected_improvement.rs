@@ -6,7 +6,7 @@ use super::{Acquisition, by_mean_and_deviation};
 use crate::numerics::normal::log_improvement;
 use crate::surrogate::Posterior;
 
-/// log of [`ExpectedImprovement`](super::ExpectedImprovement): the same order, but it does not run out of numbers where
+/// The logarithm of [`ExpectedImprovement`](super::ExpectedImprovement). It gives the same order, and does not underflow if
 /// every candidate is expected to be far worse than the best (Ament et al. 2023).
 ///
 /// ```text
@@ -14,7 +14,7 @@ use crate::surrogate::Posterior;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogExpectedImprovement {
-    /// An improvement below this counts for nothing; 0 or more.
+    /// Improvements below this count as none; 0 or more.
     pub xi: f64,
 }
 

@@ -1,7 +1,7 @@
-//! The acquisition joint: how much an evaluation would be worth.
+//! The acquisition joint: how much it is worth to evaluate a vector.
 //!
-//! An [`Acquisition`] sees nothing of a surrogate but its [`Posterior`]. Scores of vectors are maximised, and so are
-//! acquisitions: the larger, the better to evaluate next.
+//! An [`Acquisition`] sees only the [`Posterior`] of a surrogate. Searches maximise scores, and they evaluate next what has
+//! the largest acquisition.
 //!
 //! ```
 //! use pace_search::acquisition::{Acquisition, ExpectedImprovement};
@@ -27,33 +27,33 @@ pub use log_expected_improvement::LogExpectedImprovement;
 pub use published_ei::PublishedEi;
 pub use upper_confidence_bound::UpperConfidenceBound;
 
-/// The worth of an evaluation, given what is believed about its outcome.
+/// The worth of an evaluation, given the belief about its outcome.
 pub trait Acquisition: Send + Sync {
-    /// One number per vector of the posterior; larger is better to evaluate. `best` is the best score so far.
+    /// One number per vector of the posterior: the larger, the more it is worth to evaluate. `best` is the best score so far.
     ///
-    /// A variance of zero gives the limit, not a NaN.
+    /// A variance of zero gives the limit, not NaN.
     fn score(&self, posterior: &Posterior, best: f64) -> Vec<f64>;
 }
 
-/// The acquisitions that our own commands know.
+/// The configuration of any acquisition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AcquisitionConfig {
-    /// How much better than the best so far, on average.
+    /// The expected improvement over the best score so far.
     ExpectedImprovement(ExpectedImprovement),
-    /// Its logarithm, which still tells candidates apart where all improvements are next to nothing.
+    /// Its logarithm, which still distinguishes candidates if all improvements are tiny.
     LogExpectedImprovement(LogExpectedImprovement),
-    /// The mean and some standard deviations.
+    /// The mean plus some standard deviations.
     UpperConfidenceBound(UpperConfidenceBound),
-    /// A draw from the belief about each candidate on its own.
+    /// An independent draw from the belief about each candidate.
     IndependentThompson,
-    /// Expected improvement as the published code has it.
+    /// Expected improvement as in the published code.
     PublishedEi(PublishedEi),
 }
 
 impl AcquisitionConfig {
-    /// The chosen acquisition; `seed` decides everything that is random.
+    /// The acquisition. `seed` determines everything random.
     pub fn build(&self, seed: u64) -> Box<dyn Acquisition> {
         match *self {
             AcquisitionConfig::ExpectedImprovement(acquisition) => Box::new(acquisition),
@@ -65,7 +65,7 @@ impl AcquisitionConfig {
     }
 }
 
-/// `score` of the mean and the standard deviation of each vector.
+/// Applies `score` to the mean and the standard deviation of each vector.
 fn by_mean_and_deviation(posterior: &Posterior, mut score: impl FnMut(f64, f64) -> f64) -> Vec<f64> {
     let pairs = posterior.mean.iter().zip(&posterior.variance);
     pairs.map(|(&mean, &variance)| score(mean, variance.max(0.0).sqrt())).collect()

@@ -1,4 +1,4 @@
-//! [`PublishedEi`]: expected improvement as the published code has it, for comparison.
+//! [`PublishedEi`]: expected improvement as in the published code, for comparison.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,16 @@ use super::Acquisition;
 use crate::numerics::normal::{cdf, pdf};
 use crate::surrogate::Posterior;
 
-/// With v the variance of an *observation*, taken for its standard deviation, and a 1 that does not belong there:
+/// With v the variance of an *observation*, used as if it were the standard deviation, and a 1 that does not belong there:
 ///
 /// ```text
 /// v (u cdf(u) + 1 + pdf(u)),   u = (mean - target) / v
 /// ```
 ///
-/// Where the mean is far below the target this is v, so that the most uncertain candidate comes first.
+/// If the mean is far below the target this is v, so the most uncertain candidate comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedEi {
-    /// What is to be improved upon, in place of the best score so far; 1 in the published code.
+    /// Replaces the best score so far; 1 in the published code.
     pub target: f64,
 }
 

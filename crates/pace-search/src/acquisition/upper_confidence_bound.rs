@@ -1,4 +1,4 @@
-//! [`UpperConfidenceBound`]: the mean and some standard deviations.
+//! [`UpperConfidenceBound`]: the mean plus some standard deviations.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::surrogate::Posterior;
 /// mean + kappa sd (Srinivas, Krause, Kakade & Seeger 2010); the best score so far does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UpperConfidenceBound {
-    /// 0 exploits alone; 2 is usual.
+    /// 0 only exploits; 2 is usual.
     pub kappa: f64,
 }
 

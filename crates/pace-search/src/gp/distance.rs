@@ -1,11 +1,11 @@
-//! How far vectors lie apart.
+//! The typical distance between vectors.
 
 use faer::{Accum, Mat};
 
 use crate::numerics::dense::dot;
 use crate::numerics::product::dense_product;
 
-/// The median over all pairs of rows, as numpy computes it.
+/// The median squared distance over all pairs of rows, as numpy computes it; `None` if there are no pairs.
 pub(crate) fn median_of_pairs(x: &Mat<f64>) -> Option<f64> {
     let points = x.transpose().to_owned();
     let norms: Vec<f64> = (0..x.nrows()).map(|i| dot(points.col_as_slice(i), points.col_as_slice(i))).collect();

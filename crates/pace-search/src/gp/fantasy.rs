@@ -1,4 +1,4 @@
-//! Rows that a Gaussian process believes to have seen.
+//! Fantasies: rows that a Gaussian process treats as observed.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -7,10 +7,10 @@ use super::kernel::Scaled;
 use super::posterior::KernelPosterior;
 use crate::numerics::dense;
 
-/// Share of the signal variance that is added to the noise until the covariance of the fantasies can be factored.
+/// The first share of the signal variance that is added to the noise, if the covariance of the fantasies cannot be factored.
 const FIRST_JITTER: f64 = 1e-12;
 
-/// Fantasies X* [F, D] and what they take away.
+/// Fantasies X* [F, D], and by how much they reduce the variance.
 ///
 /// With c(x, x') = k(x, x') - k_x^T shrink k_x' the posterior covariance, and C = c(X*, X*) + v I = L L^T:
 ///
@@ -18,7 +18,7 @@ const FIRST_JITTER: f64 = 1e-12;
 /// variance at x: c(x, x) - |L^-1 c(X*, x)|^2
 /// ```
 ///
-/// the same as that of a Gaussian process with X* among its inducing points.
+/// the same as in a Gaussian process with X* among its inducing points.
 #[derive(Clone, Debug)]
 pub(crate) struct Fantasies {
     /// X* [F, D]
@@ -31,7 +31,7 @@ pub(crate) struct Fantasies {
 }
 
 impl KernelPosterior {
-    /// As if the rows of x [n, D] had been observed at their means, after those observed so before.
+    /// The posterior after the rows of x [n, D] were observed with their means as values, in addition to earlier fantasies.
     pub(crate) fn fantasise(&self, x: MatRef<'_, f64>) -> KernelPosterior {
         assert_eq!(x.ncols(), self.n_dims(), "{} columns, but the fit saw {}", x.ncols(), self.n_dims());
         if x.nrows() == 0 {
@@ -64,7 +64,7 @@ impl Fantasies {
         covariance
     }
 
-    /// By how much the variance of each point falls.
+    /// The reduction of the variance of each point.
     pub(super) fn gains(&self, posterior: &KernelPosterior, points: &Scaled, cross: &Mat<f64>) -> Vec<f64> {
         let covariance = self.covariance(posterior, points, cross);
         let mut white = Mat::zeros(covariance.nrows(), covariance.ncols());
@@ -73,7 +73,7 @@ impl Fantasies {
     }
 }
 
-/// L^-1 of c(X*, X*) + noise; two fantasies at one place may ask for more noise than there is.
+/// L^-1 of c(X*, X*) + noise. Two equal fantasies may need more noise than there is.
 fn inverse_factor(covariance: &Mat<f64>, noise: f64, variance: f64) -> Mat<f64> {
     let size = covariance.nrows();
     let mut jitter = 0.0;

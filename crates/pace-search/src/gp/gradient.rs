@@ -1,4 +1,4 @@
-//! How the belief of a Gaussian process changes with the vector it is about.
+//! The derivative of the belief of a Gaussian process by the vector.
 
 use faer::{Mat, MatRef};
 
@@ -7,7 +7,7 @@ use super::posterior::KernelPosterior;
 use crate::numerics::dense::{dot, times, transposed_times};
 use crate::surrogate::PosteriorGradient;
 
-/// The belief about the only row of x [1, D], and its derivatives; a variance that rounding left below 0 becomes 0.
+/// The belief about the only row of x [1, D], and its derivatives. A variance below 0, from rounding, becomes 0.
 ///
 /// With p = A x in units of the length-scales and slopes k' = dk/dr^2:
 ///
@@ -16,7 +16,7 @@ use crate::surrogate::PosteriorGradient;
 /// d variance/dp = -4 sum_j (shrink k - shrunk g)_j k'_j (p - z_j) - 4 sum_f g_f k'_f (p - x*_f),   g = C^-1 c(X*, x)
 /// ```
 ///
-/// the latter over fantasies X*, where there are any.
+/// where the last sum is over the fantasies X*, if there are any.
 pub(crate) fn gradient(posterior: &KernelPosterior, x: MatRef<'_, f64>) -> PosteriorGradient {
     let n_dims = posterior.n_dims();
     assert_eq!(x.ncols(), n_dims, "{} columns, but the fit saw {n_dims}", x.ncols());
@@ -54,7 +54,7 @@ fn covariance_and_slope(posterior: &KernelPosterior, others: &Scaled, point: &Sc
     (values, slopes)
 }
 
-/// Adds scale d/dp sum_j weights_j k_j = scale 2 sum_j weights_j k'_j (p - z_j).
+/// Adds scale * d/dp sum_j weights_j k_j = scale * 2 sum_j weights_j k'_j (p - z_j).
 fn add_pull(dst: &mut [f64], point: &Scaled, others: &Scaled, weights: &[f64], slopes: &[f64], scale: f64) {
     let p = point.points().col(0);
     for (z, (weight, slope)) in others.points().col_iter().zip(weights.iter().zip(slopes)) {

@@ -1,8 +1,8 @@
-//! Gaussian processes that are summarised by inducing points: what [`SparseGp`](crate::surrogate::SparseGp) and
+//! Gaussian processes with inducing points: what [`SparseGp`](crate::surrogate::SparseGp) and
 //! [`PublishedGp`](crate::surrogate::PublishedGp) share.
 //!
-//! [`kernel`] computes covariances and their gradients; a [`KernelPosterior`] predicts, and can be asked for its
-//! [`gradient`] or for its belief after more rows ([`fantasise`](KernelPosterior::fantasise)).
+//! [`kernel`] computes covariances and their gradients. A [`KernelPosterior`] predicts. It also has a [`gradient`], and
+//! [`fantasise`](KernelPosterior::fantasise) gives the belief after more rows.
 
 mod distance;
 mod fantasy;

@@ -1,4 +1,4 @@
-//! Predictions of a Gaussian process that is summarised by inducing points.
+//! [`KernelPosterior`]: predictions of a Gaussian process with inducing points.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -14,7 +14,7 @@ use crate::surrogate::Posterior;
 #[derive(Clone, Debug)]
 pub(crate) struct KernelPosterior {
     pub(crate) kernel: Kernel,
-    /// A [K, D], where vectors are mapped first.
+    /// A [K, D], if vectors are mapped first.
     pub(crate) map: Option<Mat<f64>>,
     pub(crate) inverse_lengths: Vec<f64>,
     /// s
@@ -26,7 +26,7 @@ pub(crate) struct KernelPosterior {
     pub(crate) weights: Vec<f64>,
     /// [M, M]
     pub(crate) shrink: Mat<f64>,
-    /// What was believed in addition.
+    /// Rows that are treated as observed.
     pub(crate) fantasies: Option<Fantasies>,
 }
 
@@ -49,7 +49,7 @@ impl KernelPosterior {
     }
 }
 
-/// The posterior at rows of x [N, D]; rounding may leave a variance a little below 0.
+/// The posterior at the rows of x [N, D]. Rounding may leave a variance a little below 0.
 pub(crate) fn predict(posterior: &KernelPosterior, x: MatRef<'_, f64>) -> Posterior {
     let m = posterior.inducing.len();
     let n_dims = posterior.n_dims();

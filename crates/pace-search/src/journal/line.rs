@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::candidate::{Candidate, Origin};
 use crate::history::Outcome;
 
-/// What a line says.
+/// The content of a line.
 pub(super) enum Line {
     Blank,
     Ask { id: usize, left: usize, candidate: Box<Candidate> },
@@ -52,7 +52,7 @@ pub(super) fn tell(id: usize, outcome: &Outcome) -> String {
     serde_json::to_string(&Tell { tell: id, score, failed }).expect("an answer is plain data")
 }
 
-/// Reads a line; what is wrong with it is said in words.
+/// Parses a line; the error says in words what is wrong with it.
 pub(super) fn parse(text: &[u8]) -> Result<Line, String> {
     if text.trim_ascii().is_empty() {
         return Ok(Line::Blank);

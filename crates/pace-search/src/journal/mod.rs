@@ -1,4 +1,4 @@
-//! [`Journal`]: the history of a search in an append-only file that survives a crash, and that anybody can answer.
+//! [`Journal`]: the history of a search in an append-only file. It survives a crash, and any program can answer its queries.
 //!
 //! A text file, one JSON object per line. The header says which search it is; then come queries and answers:
 //!
@@ -10,21 +10,21 @@
 //! {"tell":0,"failed":"out of memory"}
 //! ```
 //!
-//! - `ask`: a query. Numbers count up from 0. A round is a batch of lines with `left` counting down to 0; it holds only once
-//!   that last line is there, so a round that a crash cut short was never asked and its numbers are given again. `graph` is
-//!   the text form of a [`Dag`](pace_graph::Dag); `place` and `vector` say where it stands in its space, if it does.
+//! - `ask`: a query. Queries are numbered from 0. A round is a batch of lines with `left` counting down to 0. It is valid
+//!   once its last line is there. A round that a crash cut short was never asked, and its numbers are used again. `graph` is
+//!   the text form of a [`Dag`](pace_graph::Dag). `place` is its row in a pool, `vector` its vector in a latent space.
 //! - `tell`: an answer, in any order: `score` (higher is better), or `failed` with a reason. A score of `null` or `NaN` is a
-//!   failure. More keys are allowed. The same answer twice is one; two different ones are an error.
+//!   failure. More keys are allowed. The same answer may come twice; two different answers are an error.
 //!
-//! To answer from any language, read the file, and append one line per answer with a single write:
+//! To answer from any language, read the file and append one line per answer, each with a single write:
 //!
 //! ```text
 //! echo '{"tell": 7, "score": 0.93}' >> search.jsonl
 //! ```
 //!
-//! Every batch is on the disk before [`Journal::ask`] and [`Journal::tell`] return. A last line that a crash left unfinished
-//! is cut off; a broken line elsewhere is an error that names it. One process at a time may ask (the file is locked); others
-//! [`join`](Journal::join).
+//! Every batch is on the disk before [`Journal::ask`] and [`Journal::tell`] return. If a crash left the last line
+//! unfinished, the line is cut off. A broken line elsewhere is an error that names the line. The file is locked: one process
+//! at a time may ask. Others [`join`](Journal::join).
 //!
 //! ```
 //! use pace_search::{Candidate, Header, Journal, Origin, Outcome};
@@ -53,7 +53,7 @@ use tape::Tape;
 /// Version of the file format.
 const FORMAT: u32 = 1;
 
-/// Which search a journal belongs to.
+/// The search that a journal belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Version of the format.
@@ -63,7 +63,7 @@ pub struct Header {
     pub search: String,
     /// Its seed.
     pub seed: u64,
-    /// Everything else that decides what is asked.
+    /// Everything else that determines the queries.
     pub config: Value,
 }
 
@@ -73,7 +73,7 @@ impl Header {
         Header { format: FORMAT, search: search.to_owned(), seed, config }
     }
 
-    /// The first field in which a file differs from what is wanted.
+    /// The first field in which the header of a file differs from the wanted one.
     fn difference(&self, wanted: &Header) -> Option<(&'static str, String, String)> {
         let fields = [
             ("format", self.format.to_string(), wanted.format.to_string()),
@@ -85,24 +85,24 @@ impl Header {
     }
 }
 
-/// A [`History`] that is written down as it grows.
+/// A [`History`] that is written to a file as it grows.
 #[derive(Debug)]
 pub struct Journal {
     header: Header,
     history: History,
-    /// A round whose last line has not been seen.
+    /// A round whose last line was not read yet.
     staged: Vec<Candidate>,
     tape: Option<Tape>,
     may_ask: bool,
 }
 
 impl Journal {
-    /// A journal without a file, for searches that are over in a moment.
+    /// A journal without a file, for short searches.
     pub fn in_memory(header: Header) -> Journal {
         Journal { header, history: History::default(), staged: Vec::new(), tape: None, may_ask: true }
     }
 
-    /// Opens the journal of a search, or begins it if there is no file. The journal of another search is an error.
+    /// Opens the journal of a search, or creates it if there is no file. The journal of another search is an error.
     pub fn open(path: &Path, header: Header) -> Result<Journal, Error> {
         let text = serde_json::to_string(&header).expect("a header is plain data");
         let tape = Tape::open(path, &text)?;
@@ -113,7 +113,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens the journal of whatever search it is, to read and to answer only.
+    /// Opens the journal of any search, to read it and to answer its queries. It cannot ask.
     pub fn join(path: &Path) -> Result<Journal, Error> {
         let header = Header::new("", 0, Value::Null);
         let mut journal = Journal { tape: Some(Tape::join(path)?), may_ask: false, ..Journal::in_memory(header) };
@@ -122,20 +122,20 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Which search this is.
+    /// The search that this journal belongs to.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What was asked and answered, as far as it was read.
+    /// All queries and answers read so far.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Asks a round. When this returns, it is on the disk: no evaluator can have seen a query that a crash forgets.
+    /// Asks a round. When this returns, the round is on the disk: a crash cannot lose a query that an evaluator has seen.
     ///
     /// # Panics
-    /// If this journal was joined, which leaves asking to another process.
+    /// If this journal was joined. Another process asks then.
     pub fn ask(&mut self, candidates: Vec<Candidate>) -> Result<(), Error> {
         assert!(self.may_ask, "a joined journal only answers");
         if self.tape.is_none() {
@@ -154,7 +154,7 @@ impl Journal {
         self.poll()?;
         let answers: Vec<(usize, Outcome)> =
             answers.iter().map(|(id, outcome)| (*id, outcome.clone().checked())).collect();
-        // Checked before anything is written: what is on the disk cannot be taken back.
+        // Checked before anything is written: a written answer cannot be removed.
         for (index, (id, outcome)) in answers.iter().enumerate() {
             self.history.check(*id, outcome)?;
             if let Some((_, other)) = answers[..index].iter().find(|(known, other)| known == id && other != outcome) {
@@ -167,7 +167,7 @@ impl Journal {
         self.append(answers.iter().map(|(id, outcome)| line::tell(*id, outcome)).collect())
     }
 
-    /// Reads what others have appended since; whether there was anything.
+    /// Reads what other processes have appended. Returns whether there was anything.
     pub fn poll(&mut self) -> Result<bool, Error> {
         let Some(tape) = &mut self.tape else { return Ok(false) };
         let lines = tape.read_on()?;
@@ -188,7 +188,7 @@ impl Journal {
     fn stage(&mut self, id: usize, left: usize, candidate: Candidate) -> Result<(), String> {
         let n_asked = self.history.n_asked();
         if id == n_asked {
-            // A round begun again after a crash in the middle of writing it.
+            // The same round again, after a crash in the middle of writing it.
             self.staged.clear();
         }
         if id != n_asked + self.staged.len() {
@@ -206,7 +206,7 @@ impl Journal {
         if let Some(tape) = &mut self.tape {
             tape.append(&lines)?;
         }
-        // Read back like anybody's lines: memory and file cannot differ.
+        // Read back like the lines of any other process, so that memory and file cannot differ.
         self.poll().map(drop)
     }
 

@@ -1,4 +1,4 @@
-//! The file under a [`Journal`](super::Journal): whole lines in, whole lines out.
+//! The file of a [`Journal`](super::Journal), read and written in whole lines.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-/// How long an unfinished last line may take before its writer counts as dead.
+/// How long to wait for an unfinished last line, before its writer counts as dead.
 const PATIENCE: Duration = Duration::from_millis(10);
 const N_WAITS: usize = 20;
 
@@ -21,10 +21,10 @@ pub(super) struct Tape {
 }
 
 impl Tape {
-    /// Opens the file for the one process that asks, or begins it with `header`.
+    /// Opens the file for the one process that asks, or creates it with `header`.
     pub(super) fn open(path: &Path, header: &str) -> Result<Tape, Error> {
         let mut tape = Tape::new(path, OpenOptions::new().read(true).append(true).create(true).open(path))?;
-        // A file system that knows no locks is no reason not to search.
+        // A file system without locks must not prevent a search.
         if let Err(TryLockError::WouldBlock) = tape.file.try_lock() {
             return Err(Error::JournalBusy { path: tape.path() });
         }
@@ -34,7 +34,7 @@ impl Tape {
             tape.cut(0)?;
             tape.write(&format!("{header}\n"))?;
             if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
-                // Keeps the name of the file; where folders cannot be synced, there is nothing to be done.
+                // Keeps the name of the file through a crash. Some systems cannot sync folders.
                 folder.sync_all().ok();
             }
         }
@@ -71,7 +71,7 @@ impl Tape {
         Ok(String::from_utf8_lossy(&unread[..end]).into_owned())
     }
 
-    /// Whole lines that were not read yet. An unfinished last one waits.
+    /// The whole lines that were not read yet. An unfinished last line is left for later.
     pub(super) fn read_on(&mut self) -> Result<Vec<Vec<u8>>, Error> {
         let unread = self.unread()?;
         let Some(end) = unread.iter().rposition(|&byte| byte == b'\n') else { return Ok(Vec::new()) };
@@ -90,12 +90,12 @@ impl Tape {
         self.write(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
     }
 
-    /// Cuts off what a crash left of the last line. Only once the header has shown that this is our file.
+    /// Cuts off an unfinished last line. Call it only after the header has shown that this is our file.
     pub(super) fn repair(&mut self) -> Result<(), Error> {
         self.mend(0)
     }
 
-    /// Sees to it that the file ends with a line: an unfinished one is cut off, once its writer had time to finish it.
+    /// Makes the file end with a whole line. An unfinished one is cut off after its writer had time to finish it.
     fn mend(&mut self, n_waits: usize) -> Result<(), Error> {
         for wait in 0..=n_waits {
             let unread = self.unread()?;

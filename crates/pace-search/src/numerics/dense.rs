@@ -1,4 +1,4 @@
-//! Dense algebra on square matrices, in the few shapes that the sparse Gaussian processes need.
+//! Dense algebra on square matrices.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
@@ -8,9 +8,9 @@ use faer::{Accum, Mat, Par, Spec};
 use super::pool::Pool;
 use super::product::{FULL, LOWER, UPPER, parallel_product};
 
-/// L of A = L L^T in the lower triangle, given that of A; the error is the index of the pivot that is not positive.
+/// Replaces the lower triangle of A by L with A = L L^T. The error is the index of the pivot that is not positive.
 ///
-/// On one thread: at some hundred rows faer's own threads cost more than they bring.
+/// Uses one thread: with some hundred rows faer's own threads cost more than they gain.
 pub(crate) fn cholesky(a: &mut Mat<f64>) -> Result<(), usize> {
     let n = a.nrows();
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, Spec::default()));
@@ -25,7 +25,7 @@ pub(crate) fn log_det(lower: &Mat<f64>) -> f64 {
     2.0 * lower.diagonal().column_vector().iter().map(|pivot| pivot.ln()).sum::<f64>()
 }
 
-/// The inverse of a lower triangle, with zeros above its diagonal; on one thread, as above.
+/// The inverse of a lower triangle, with zeros above its diagonal. Uses one thread, as [`cholesky`].
 pub(crate) fn invert_lower(inverse: &mut Mat<f64>, lower: &Mat<f64>) {
     invert_lower_triangular(inverse.as_mut(), lower.as_ref(), Par::Seq);
     clear_upper(inverse);
@@ -51,13 +51,13 @@ pub(crate) fn mirror(a: &mut Mat<f64>) {
     }
 }
 
-/// dst = [dst +] alpha L^T L for a lower triangle L; only the lower triangle is set.
+/// dst = [dst +] alpha L^T L for a lower triangle L. Only the lower triangle is set.
 pub(crate) fn gram_of_lower(dst: &mut Mat<f64>, accum: Accum, lower: &Mat<f64>, alpha: f64) {
     let factors = ((lower.transpose(), UPPER), (lower.as_ref(), LOWER));
     parallel_product((dst.as_mut(), LOWER), accum, factors.0, factors.1, alpha);
 }
 
-/// L^T S L for a lower triangle L and a symmetric S, given in full; full.
+/// L^T S L for a lower triangle L and a symmetric S; both S and the result are full.
 pub(crate) fn inside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
     let (n, l) = (s.nrows(), lower.as_ref());
     let [mut half, mut whole] = [(); 2].map(|()| pool.take(n, n));
@@ -68,7 +68,7 @@ pub(crate) fn inside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
     whole
 }
 
-/// L S L^T for a lower triangle L and a symmetric S, given in full; full.
+/// L S L^T for a lower triangle L and a symmetric S; both S and the result are full.
 pub(crate) fn outside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
     let (n, l) = (s.nrows(), lower.as_ref());
     let [mut half, mut whole] = [(); 2].map(|()| pool.take(n, n));

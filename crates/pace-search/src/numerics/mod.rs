@@ -1,7 +1,10 @@
 //! Numerical methods that know nothing about graphs or searches.
 //!
-//! [`dense`] and [`product`] are the algebra, on top of faer; [`pool`] and [`shards`] keep it fast on many rows; [`rows`] and
-//! [`units`] prepare data; [`minimise`] finds minima; [`normal`] is the normal distribution.
+//! - [`dense`] and [`product`]: linear algebra, on top of faer.
+//! - [`pool`] and [`shards`]: memory and threads for sums over many rows.
+//! - [`rows`] and [`units`]: selection and scaling of data.
+//! - [`minimise`]: minima of functions.
+//! - [`normal`]: the normal distribution.
 
 pub(crate) mod dense;
 pub(crate) mod minimise;

@@ -1,16 +1,16 @@
-//! Memory that is handed from one evaluation to the next.
+//! [`Pool`]: matrices that are reused by the next evaluation.
 
 use std::sync::Mutex;
 
 use faer::Mat;
 
-/// Matrices out of use. An evaluation needs some hundred megabytes in pieces that the allocator returns to the system;
-/// getting them back costs a page fault each 4 kB, a quarter of the time of a fit.
+/// Matrices that are not in use. An evaluation needs some hundred megabytes, in pieces that the allocator returns to the
+/// system. To get them back costs a page fault per 4 kB, a quarter of the time of a fit.
 #[derive(Debug, Default)]
 pub(crate) struct Pool(Mutex<Vec<Mat<f64>>>);
 
 impl Pool {
-    /// A matrix of this shape, with whatever it held last.
+    /// A matrix of this shape with arbitrary contents.
     pub(crate) fn take(&self, rows: usize, columns: usize) -> Mat<f64> {
         let mut free = self.lock();
         let found = free.iter().position(|matrix| matrix.shape() == (rows, columns));
@@ -26,13 +26,13 @@ impl Pool {
         matrix
     }
 
-    /// Gives matrices back.
+    /// Returns matrices to the pool.
     pub(crate) fn give(&self, matrices: impl IntoIterator<Item = Mat<f64>>) {
         self.lock().extend(matrices);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Mat<f64>>> {
-        // A panic elsewhere leaves the list whole: every change to it is one call.
+        // A panic in another thread leaves the list intact: every change to it is one call.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

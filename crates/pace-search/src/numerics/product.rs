@@ -1,4 +1,4 @@
-//! Products of matrices of which some are triangles.
+//! Products of matrices, some of which are triangular.
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -9,7 +9,7 @@ pub(crate) use BlockStructure::{Rectangular as FULL, TriangularLower as LOWER, T
 /// Columns of one task.
 const CHUNK: usize = 64;
 
-/// A matrix, and which part of it there is.
+/// A matrix, and its nonzero part.
 pub(crate) type Part<'a> = (MatRef<'a, f64>, BlockStructure);
 /// As [`Part`], to write to.
 pub(crate) type PartMut<'a> = (MatMut<'a, f64>, BlockStructure);
@@ -26,9 +26,8 @@ pub(crate) fn dense_product(dst: &mut Mat<f64>, accum: Accum, a: &Mat<f64>, b: &
 
 /// dst = [dst +] alpha a b, on all threads.
 ///
-/// Columns of dst are shared out in small chunks: faer's own threads wait for one another, which takes twice the time
-/// of a single thread when the machine is busy. Triangles must be zero elsewhere; the other half of a triangle `dst`
-/// is left undefined.
+/// Each task computes a few columns of dst. faer's own threads wait for one another, which takes twice the time of a single
+/// thread if the machine is busy. Triangles must be zero elsewhere. The other half of a triangular `dst` is undefined.
 pub(crate) fn parallel_product((dst, dst_part): PartMut<'_>, accum: Accum, a: Part<'_>, b: Part<'_>, alpha: f64) {
     let (rows, inner) = a.0.shape();
     dst.par_col_chunks_mut(CHUNK).enumerate().for_each(|(index, chunk)| {
@@ -39,7 +38,7 @@ pub(crate) fn parallel_product((dst, dst_part): PartMut<'_>, accum: Accum, a: Pa
             UPPER => (0, first + width),
             _ => (0, inner),
         };
-        // A square on the diagonal of a triangle is one itself.
+        // A square block on the diagonal of a triangle is triangular, too.
         let is_triangle = top == from && rows - top == to - from;
         let left = (a.0.submatrix(top, from, rows - top, to - from), if is_triangle { a.1 } else { FULL });
         let right = (b.0.submatrix(from, first, to - from, width), FULL);

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-/// Rows whose covariances are held at a time: enough for a matrix product to run at full speed.
+/// Rows per block: enough for a matrix product to run at full speed.
 pub(crate) const BLOCK: usize = 256;
-/// More shards balance threads better but hold more partial sums.
+/// More shards balance threads better, but need memory for more partial sums.
 const MAX_SHARDS: usize = 16;
 
-/// Adds up `add` over blocks that cover `0..n_rows`.
+/// Sums `add` over blocks that cover `0..n_rows`.
 ///
-/// The shards and the order of their sums depend on `n_rows` alone, so the result does not depend on the threads.
+/// The shards and the order of the sums depend only on `n_rows`, so the result does not depend on the number of threads.
 pub(crate) fn sum_over_rows<A: Send>(
     n_rows: usize,
     zero: impl Fn() -> A + Sync,

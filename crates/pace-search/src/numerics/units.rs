@@ -1,4 +1,4 @@
-//! [`Units`]: data of mean 0 and standard deviation 1.
+//! [`Units`]: shift and scale to mean 0 and standard deviation 1.
 
 use faer::{Mat, MatRef};
 
@@ -31,7 +31,7 @@ impl Units {
         };
         let mut variance: Vec<f64> = x.col_iter().zip(&mean).map(square).collect();
         change(&mut variance);
-        // A dimension that never varies keeps its unit: it adds nothing to any distance in the data.
+        // A dimension that never varies keeps its scale. It contributes nothing to distances in the data.
         let scale = variance.iter().map(|&v| if v > f64::MIN_POSITIVE { v.sqrt() } else { 1.0 }).collect();
         Units { mean, scale }
     }

@@ -1,9 +1,15 @@
 //! The oracle joint: how good a graph really is.
 //!
-//! An [`Oracle`] scores graphs; higher is better. [`Bic`] is the real one of BN, with its proven optimum ([`Optimum`]);
-//! [`NaSurrogate`] stands in for the shared weights behind NA, which are lost; a [`Table`] holds what others have measured;
-//! [`Nas301`] is a port of a published network. Where no data folder is at hand, [`embedded_bn`], [`embedded_na`],
-//! [`embedded_nas101`] and [`embedded_nas301`] make a dataset out of nothing but a seed.
+//! An [`Oracle`] scores graphs; higher is better.
+//!
+//! - [`Bic`]: the score of Bayesian networks, with its proven optimum ([`Optimum`]).
+//! - [`NaSurrogate`]: a learnt replacement for the shared weights of NA, which are lost.
+//! - [`Table`]: scores that others have measured, such as NAS-Bench-101; [`Nas101Surrogate`] is learnt from it.
+//! - [`Nas301`]: a port of a published network; [`Nas301Surrogate`] is learnt from it.
+//! - [`Noisy`]: another oracle plus noise.
+//!
+//! Without a data folder, [`embedded_bn`], [`embedded_na`], [`embedded_nas101`] and [`embedded_nas301`] make a dataset from a
+//! seed alone.
 //!
 //! ```
 //! use pace_search::oracle::{Bic, Observations, Optimum, Oracle};
@@ -38,9 +44,9 @@ pub use nas301::{
 pub use noisy::Noisy;
 pub use table::{NAS101_BEST_TEST, Nas101Protocol, Scores, Table};
 
-/// What a search would pay for: the true score of a graph. Searches of several seeds may ask at the same time.
+/// The true score of a graph. Searches of several seeds may ask at the same time.
 pub trait Oracle: Sync {
-    /// One score per graph, in order; higher is better. The first graph outside the oracle's space is an error.
+    /// One score per graph, in order; higher is better. A graph outside the oracle's space is an error.
     fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error>;
 }
 

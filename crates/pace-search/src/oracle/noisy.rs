@@ -1,4 +1,4 @@
-//! [`Noisy`]: an oracle as a benchmark of single runs would answer.
+//! [`Noisy`]: an oracle plus noise, like a benchmark with one run per graph.
 
 use pace_graph::{Dag, canonical};
 use rand::SeedableRng;
@@ -10,8 +10,8 @@ use crate::error::Error;
 
 /// Adds Gaussian noise to the scores of another oracle.
 ///
-/// The noise of a graph depends on its isomorphism class and on the seed alone, so asking twice gives one answer, as from a
-/// table of single runs.
+/// The noise of a graph depends only on its isomorphism class and on the seed. So the same graph always has the same score,
+/// as in a table of single runs.
 #[derive(Clone, Debug)]
 pub struct Noisy<O> {
     oracle: O,
@@ -42,7 +42,7 @@ impl<O: Oracle> Oracle for Noisy<O> {
     }
 }
 
-/// FNV-1a of the text form: a number for the labelled graph that no version of the standard library changes.
+/// FNV-1a of the text form: a hash of the labelled graph that is the same in all versions of the standard library.
 fn key(dag: &Dag) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     dag.to_string().bytes().fold(0xcbf2_9ce4_8422_2325, step)

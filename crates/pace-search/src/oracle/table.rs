@@ -1,4 +1,4 @@
-//! [`Table`]: graphs whose scores somebody has measured.
+//! [`Table`]: graphs with measured scores.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,33 +11,33 @@ use serde::{Deserialize, Serialize};
 use super::Oracle;
 use crate::error::Error;
 
-/// The best mean test accuracy of NAS-Bench-101 over its three runs of 108 epochs: what published regrets refer to.
+/// The best mean test accuracy of NAS-Bench-101 over its three runs of 108 epochs. Published regrets are relative to it.
 pub const NAS101_BEST_TEST: f64 = 0.943_175_752_957_662;
 const NAS101_EPOCHS: u32 = 108;
 
-/// What a table knows about a graph.
+/// The scores of one graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scores {
-    /// What a search may look at.
+    /// The score that a search sees.
     pub guide: f64,
-    /// What its result is judged by.
+    /// The score by which the result of a search is judged.
     pub report: f64,
 }
 
-/// Which accuracy of a NAS-Bench-101 cell guides and which one is reported.
+/// Which accuracy of a NAS-Bench-101 cell a search sees, and which one is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Nas101Protocol {
-    /// The official one: mean validation accuracy guides, mean test accuracy is reported, both after 108 epochs, and regret
-    /// is counted from [`NAS101_BEST_TEST`].
+    /// The official protocol, after 108 epochs: a search sees the mean validation accuracy, and the mean test accuracy is
+    /// reported. Regret is relative to [`NAS101_BEST_TEST`].
     Official,
-    /// For tables with nothing but test accuracies: they guide and are reported, and regret is counted from the best one in
-    /// the table. Numbers are not comparable with published ones.
+    /// For tables with only test accuracies: a search sees them, and they are reported. Regret is relative to the best one in
+    /// the table. The numbers are not comparable with published ones.
     TestOnly,
 }
 
 impl Nas101Protocol {
-    /// The official protocol where every cell has a validation accuracy, else the other.
+    /// The official protocol if every cell has a validation accuracy, else the other.
     pub fn of(cells: &[Nas101Cell]) -> Nas101Protocol {
         let validated = |cell: &Nas101Cell| cell.accuracy(Nas101Accuracy::Validation, NAS101_EPOCHS).is_some();
         if cells.iter().all(validated) { Nas101Protocol::Official } else { Nas101Protocol::TestOnly }
@@ -57,15 +57,15 @@ impl Nas101Protocol {
 enum Places {
     /// By isomorphism class.
     Any(HashMap<GraphKey, u32>),
-    /// By index in the space: 4 bytes per cell where a map would take hundreds.
+    /// By index in the space: 4 bytes per cell instead of hundreds in a map.
     Nas101(Arc<Nas101Space>, Vec<u32>),
 }
 
-/// Marks a cell that the table does not have.
+/// Marks a cell that the table does not hold.
 const NOWHERE: u32 = u32::MAX;
 
-/// Scores of graphs, found under any numbering. As an [`Oracle`] it gives the guiding score; judge the result of a search by
-/// [`Table::regret`].
+/// Scores of graphs, found under any numbering of their nodes. As an [`Oracle`] it gives the score that a search may see.
+/// Judge the result of a search by [`Table::regret`].
 ///
 /// ```
 /// use pace_search::oracle::{Oracle, Scores, Table};
@@ -85,7 +85,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Rows of any graphs. Regret is counted from `best`, or from the best reported score in the table.
+    /// A table of any graphs. Regret is relative to `best`, or to the best reported score in the table.
     pub fn new(rows: impl IntoIterator<Item = (Dag, Scores)>, best: Option<f64>) -> Result<Table, Error> {
         let (mut places, mut scores) = (HashMap::new(), Vec::new());
         for (row, (dag, found)) in rows.into_iter().enumerate() {
@@ -98,7 +98,7 @@ impl Table {
         Table::build(Places::Any(places), scores, best)
     }
 
-    /// NAS-Bench-101 cells; `space` is what they are found by. Cells without runs of 108 epochs are an error.
+    /// A table of NAS-Bench-101 cells of `space`. A cell without runs of 108 epochs is an error.
     pub fn nas101(cells: &[Nas101Cell], space: Arc<Nas101Space>, protocol: Nas101Protocol) -> Result<Table, Error> {
         let mut places = vec![NOWHERE; space.len()];
         let mut scores = Vec::with_capacity(cells.len());
@@ -122,7 +122,7 @@ impl Table {
         Table::build(Places::Nas101(space, places), scores, best)
     }
 
-    /// All cells of the space in its order; regret is counted from the best reported score.
+    /// All cells of the space in its order. Regret is relative to the best reported score.
     ///
     /// # Panics
     /// If there are not as many scores as cells.
@@ -139,18 +139,18 @@ impl Table {
         Ok(Table { places, scores, best: best.unwrap_or(highest) })
     }
 
-    /// How many graphs.
+    /// The number of graphs.
     #[expect(clippy::len_without_is_empty, reason = "a table is never empty")]
     pub fn len(&self) -> usize {
         self.scores.len()
     }
 
-    /// The reported score that regret is counted from.
+    /// The reported score to which regret is relative.
     pub fn best(&self) -> f64 {
         self.best
     }
 
-    /// The scores of a row, as given.
+    /// The scores of a row.
     ///
     /// # Panics
     /// If there is no such row.
@@ -158,7 +158,7 @@ impl Table {
         self.scores[row]
     }
 
-    /// The scores of a cell by its index in the space; none if the table is not one of NAS-Bench-101 or lacks the cell.
+    /// The scores of a cell by its index in the space; `None` if the table is not one of NAS-Bench-101 or lacks the cell.
     pub fn at(&self, index: usize) -> Option<Scores> {
         match &self.places {
             Places::Nas101(_, places) => places.get(index).and_then(|&row| self.scores.get(row as usize)).copied(),
@@ -166,7 +166,7 @@ impl Table {
         }
     }
 
-    /// The scores of a graph under any numbering; none if it is not in the table.
+    /// The scores of a graph under any numbering; `None` if it is not in the table.
     pub fn scores(&self, dag: &Dag) -> Option<Scores> {
         match &self.places {
             Places::Any(places) => places.get(&GraphKey::of(dag)).map(|&row| self.scores[row as usize]),
@@ -179,7 +179,7 @@ impl Table {
         self.find(0, dag).map(|scores| scores.report)
     }
 
-    /// `best - report`: how much was missed. Negative if the table holds better than the stated best.
+    /// `best - report`. Negative if the graph is better than the stated best.
     pub fn regret(&self, dag: &Dag) -> Result<f64, Error> {
         self.report(dag).map(|report| self.best - report)
     }

@@ -1,4 +1,4 @@
-//! [`Batch`]: predictions and gradient of a [`Network`] for many rows at once.
+//! [`Batch`]: predictions and gradient of a [`Network`] for many rows.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -6,7 +6,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use super::network::{Network, add_scaled, dot, silu};
 use super::rows::SparseRows;
 
-/// Room for the two hidden layers of a batch, one column `[H]` per row of features.
+/// Buffers for the two hidden layers of a batch, one column `[H]` per row of features.
 pub(crate) struct Batch {
     values: [Mat<f32>; 2],
     slopes: [Mat<f32>; 2],
@@ -19,7 +19,7 @@ impl Batch {
         Batch { values: pair(), slopes: pair(), errors: pair() }
     }
 
-    /// f(x) of the rows named by `indices`, at most as many as there is room for.
+    /// f(x) of the rows with these indices, at most as many as the buffers hold.
     pub(crate) fn predict(&mut self, network: &Network, rows: &SparseRows, indices: &[usize]) -> Vec<f32> {
         let (view, width, n) = (network.view(), network.width(), indices.len());
         let [first, second] = &mut self.values;
@@ -33,7 +33,7 @@ impl Batch {
             activate(sum, first_slope.col_as_slice_mut(column));
             second.col_as_slice_mut(column).copy_from_slice(view.b2);
         }
-        // (from, to) row by row is (to, from) column by column.
+        // W2 is (from, to) by rows, which is (to, from) by columns.
         let w2 = MatRef::from_column_major_slice(view.w2, width, width);
         matmul(second.subcols_mut(0, n), Accum::Add, w2, first.subcols(0, n), 1.0, Par::Seq);
         let read_out = |column| {
@@ -83,7 +83,7 @@ impl Batch {
     }
 }
 
-/// Replaces z by s(z) and keeps s'(z).
+/// Replaces z by s(z) and stores s'(z).
 fn activate(values: &mut [f32], slopes: &mut [f32]) {
     for (value, slope) in values.iter_mut().zip(slopes) {
         (*value, *slope) = silu(*value);

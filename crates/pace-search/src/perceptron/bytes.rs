@@ -1,15 +1,15 @@
-//! [`Bytes`]: reading numbers off a file of weights.
+//! [`Bytes`]: a reader of numbers in a file of weights.
 
 use crate::error::Error;
 
-/// What is left of the bytes of a surrogate.
+/// The bytes of a surrogate that were not read yet.
 pub(crate) struct Bytes<'a> {
     rest: &'a [u8],
     surrogate: &'static str,
 }
 
 impl<'a> Bytes<'a> {
-    /// The bytes after `magic`, which they must start with.
+    /// The bytes after `magic`; an error if they do not start with it.
     pub(crate) fn after(bytes: &'a [u8], magic: &str, surrogate: &'static str) -> Result<Bytes<'a>, Error> {
         match bytes.strip_prefix(magic.as_bytes()) {
             Some(rest) => Ok(Bytes { rest, surrogate }),
@@ -21,7 +21,7 @@ impl<'a> Bytes<'a> {
         Error::Weights { surrogate: self.surrogate, reason: reason.into() }
     }
 
-    /// The next `n`.
+    /// The next `n` bytes.
     pub(crate) fn take(&mut self, n: usize) -> Result<&'a [u8], Error> {
         let (bytes, tail) = self.rest.split_at_checked(n).ok_or_else(|| self.wrong("they are cut off"))?;
         self.rest = tail;
@@ -49,7 +49,7 @@ impl<'a> Bytes<'a> {
         Ok(bytes.as_chunks().0.iter().map(|&four: &[u8; 4]| f32::from_le_bytes(four)).collect())
     }
 
-    /// An error unless exactly `wanted` bytes are left.
+    /// Errs unless exactly `wanted` bytes are left.
     pub(crate) fn expect_left(&self, wanted: usize) -> Result<(), Error> {
         match self.rest.len() == wanted {
             true => Ok(()),

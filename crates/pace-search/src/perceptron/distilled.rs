@@ -1,4 +1,4 @@
-//! [`Distilled`]: an ensemble of packed networks with its scale, how good it is, and its file.
+//! [`Distilled`]: an ensemble of packed networks, with its scale, its quality and its file format.
 //!
 //! ```text
 //! magic: 8 bytes  members features width knots: u32 each
@@ -23,26 +23,26 @@ use crate::error::Error;
 use crate::oracle::{Oracle, score_each};
 
 const MAX_SIZE: usize = 1 << 12;
-/// Share of the rows that is trained on.
+/// Share of the rows in the training part.
 const TRAIN_SHARE: f64 = 0.9;
 /// Share of the held-out rows that counts as the best.
 const BEST_SHARE: f64 = 0.1;
 
-/// What a [`Distilled`] oracle knows about its graphs, and about the file of its weights.
+/// How a [`Distilled`] oracle reads graphs and its file of weights.
 pub trait GraphFeatures: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
-    /// For messages.
+    /// The name in error messages.
     const NAME: &'static str;
-    /// What a file of weights begins with.
+    /// The first bytes of a file of weights.
     const MAGIC: &'static str;
-    /// How many features there are.
+    /// The number of features.
     const N_FEATURES: usize;
-    /// Whether the networks learn ranks of the scores; else they learn standardised scores.
+    /// Whether the networks learn the ranks of scores. Otherwise they learn standardised scores.
     const IS_RANKED: bool;
 
     /// The features of a graph that are not zero; the same for isomorphic graphs.
     fn features(dag: &Dag) -> Result<Vec<Entry>, pace_graph::Error>;
 
-    /// A predicted score, kept in the range of scores.
+    /// A predicted score, limited to the range of scores.
     fn limit(score: f64) -> f64 {
         score
     }
@@ -51,7 +51,7 @@ pub trait GraphFeatures: Clone + Debug + PartialEq + Send + Sync + Sized + 'stat
     fn embedded() -> &'static Distilled<Self>;
 }
 
-/// An oracle that was taught by another one or by a table: the mean of small perceptrons on features of a graph.
+/// An oracle learnt from a table or from another oracle: the mean of small perceptrons on features of a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distilled<F> {
     features: PhantomData<F>,
@@ -68,12 +68,12 @@ impl<F: GraphFeatures> Distilled<F> {
         F::embedded()
     }
 
-    /// How it does on the tenth of the graphs that it was not taught.
+    /// How good it is on the tenth of the graphs that was held out.
     pub fn held_out(&self) -> HeldOut {
         self.held_out
     }
 
-    /// The same for the best tenth of these graphs, by their true score.
+    /// How good it is on the best tenth of these graphs, by their true score.
     pub fn held_out_best(&self) -> HeldOut {
         self.held_out_best
     }
@@ -118,7 +118,7 @@ impl<F: GraphFeatures> Distilled<F> {
         self.scale.score(mean_prediction(&self.members, row))
     }
 
-    /// All there is to keep.
+    /// The oracle as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = F::MAGIC.as_bytes().to_vec();
         let sizes = [self.members.len(), F::N_FEATURES, self.members[0].width(), self.scale.knots().len()];

@@ -11,15 +11,15 @@ use super::batch::Batch;
 use super::network::{Network, Workspace};
 use super::rows::{Entry, SparseRows};
 
-/// Below this a network of this size learns nothing, and the held-out numbers say nothing.
+/// With fewer rows the networks learn nothing, and the held-out numbers say nothing.
 pub(crate) const MIN_ROWS: usize = 100;
 const WARM_UP_STEPS: f32 = 200.0;
 
-/// Choices of the training: Adam with decoupled weight decay, a short warm-up and a cosine decay to zero, mean squared
-/// error. Members differ in their initial weights and in the order of the rows.
+/// Settings of the training: Adam with decoupled weight decay, a short warm-up, a cosine decay to zero, mean squared error.
+/// Members differ in their initial weights and in the order of the rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PerceptronConfig {
-    /// Networks whose mean is the prediction.
+    /// The number of networks. Their mean is the prediction.
     pub n_members: usize,
     /// Units in each of the two hidden layers.
     pub width: usize,
@@ -27,17 +27,17 @@ pub struct PerceptronConfig {
     pub n_epochs: usize,
     /// Rows per step.
     pub batch_size: usize,
-    /// The highest step size.
+    /// The largest step size.
     pub learning_rate: f32,
-    /// Share of the weights that a step of size 1 takes away.
+    /// Weight decay: a step of size 1 removes this share of the weights.
     pub weight_decay: f32,
     /// Seed of everything random.
     pub seed: u64,
 }
 
 impl PerceptronConfig {
-    /// Fits the members side by side to the rows named by `train`. `progress` is told member, epoch and the root mean
-    /// squared error on the rows of that epoch.
+    /// Fits the members in parallel to the rows with indices `train`. `progress` gets the member, the epoch and the root mean
+    /// squared error of that epoch.
     ///
     /// # Panics
     /// If a size is zero.
@@ -98,7 +98,7 @@ impl PerceptronConfig {
     }
 }
 
-/// The mean of what the members predict.
+/// The mean prediction of the members.
 pub(crate) fn mean_prediction(members: &[Network], row: &[Entry]) -> f64 {
     let mut work = Workspace::new(members[0].width());
     let sum: f64 = members.iter().map(|member| f64::from(member.predict(row, &mut work))).sum();

@@ -1,17 +1,17 @@
-//! [`HeldOut`]: how good a surrogate is on graphs it was not trained on.
+//! [`HeldOut`]: how good a surrogate is on graphs that it was not trained on.
 
 use crate::metrics::{pearson, rmse, spearman};
 
-/// Agreement with the truth on the held-out rows.
+/// The agreement with the truth on held-out rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HeldOut {
     /// Root mean squared error in units of the standard deviation of the training targets.
     pub rmse: f64,
     /// Pearson's correlation.
     pub pearson: f64,
-    /// Spearman's: Pearson's of the ranks, equal values sharing their mean rank.
+    /// Spearman's correlation. Equal values share their mean rank.
     pub spearman: f64,
-    /// How many rows.
+    /// The number of rows.
     pub n_rows: usize,
 }
 

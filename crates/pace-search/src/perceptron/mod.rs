@@ -1,7 +1,7 @@
-//! Small perceptrons on sparse features: the learner behind every learnt oracle.
+//! Small perceptrons on sparse features. Every learnt oracle consists of them.
 //!
-//! An oracle turns a graph into features ([`SparseRows`]); [`PerceptronConfig`] fits an ensemble of [`Network`]s to them;
-//! a [`Distilled`] ensemble knows its scale and how good it is ([`HeldOut`]), and fits into a small file.
+//! An oracle turns a graph into features ([`SparseRows`]). [`PerceptronConfig`] fits an ensemble of [`Network`]s to them. A
+//! [`Distilled`] oracle is such an ensemble with its scale and its quality ([`HeldOut`]). It is saved to a small file.
 
 mod adam;
 mod batch;

@@ -5,12 +5,12 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::rows::Entry;
 
-/// How many partial sums a dot product keeps, so that the compiler can use vector registers.
+/// The number of partial sums of a dot product, so that the compiler can vectorise it.
 const LANES: usize = 8;
 
 /// `f(x) = w3 . s(W2 s(W1 x + b1) + b2) + b3` with `s(z) = z sigmoid(z)` (SiLU), over sparse features x.
 ///
-/// Only the rows of `W1` whose feature is not zero are ever touched. All parameters are one vector: W1 `[F, H]`, b1 `[H]`,
+/// Only the rows of `W1` whose feature is not zero are read. All parameters are in one vector: W1 `[F, H]`, b1 `[H]`,
 /// W2 `[H, H]` (from, to), b2 `[H]`, w3 `[H]`, b3.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Network {
@@ -19,7 +19,7 @@ pub(crate) struct Network {
     parameters: Vec<f32>,
 }
 
-/// The parameters by name, or the slopes along them.
+/// The parameters by name, or the derivatives by them.
 pub(super) struct View<T> {
     pub(super) w1: T,
     pub(super) b1: T,
@@ -41,12 +41,12 @@ impl Workspace {
 }
 
 impl Network {
-    /// How many parameters a network of this size has.
+    /// The number of parameters of a network of this size.
     pub(crate) fn n_parameters(n_features: usize, width: usize) -> usize {
         n_features * width + width + width * width + width + width + 1
     }
 
-    /// Gaussian weights that keep the variance of a signal of this power (mean squared length), zero biases.
+    /// Gaussian weights that keep the variance of inputs with this mean squared length; zero biases.
     pub(super) fn random(n_features: usize, width: usize, power: f32, rng: &mut dyn Rng) -> Network {
         let mut parameters = Vec::with_capacity(Network::n_parameters(n_features, width));
         let blocks = [
@@ -64,7 +64,7 @@ impl Network {
         Network { n_features, width, parameters }
     }
 
-    /// Takes parameters as [`Network::parameters`] gives them; `None` if their number is wrong.
+    /// A network with these [`parameters`](Network::parameters); `None` if their number is wrong.
     pub(crate) fn from_parameters(n_features: usize, width: usize, parameters: Vec<f32>) -> Option<Network> {
         let fits = parameters.len() == Network::n_parameters(n_features, width);
         fits.then_some(Network { n_features, width, parameters })
@@ -96,7 +96,7 @@ impl Network {
         View { w1, b1, w2, b2, w3, b3 }
     }
 
-    /// Cuts a vector of as many numbers as there are parameters in the same way.
+    /// The same view of another vector of as many numbers.
     pub(super) fn view_mut<'a>(&self, numbers: &'a mut [f32]) -> View<&'a mut [f32]> {
         let width = self.width;
         let (w1, rest) = numbers.split_at_mut(self.n_features * width);
@@ -107,7 +107,7 @@ impl Network {
         View { w1, b1, w2, b2, w3, b3 }
     }
 
-    /// f(x). One row at a time, so that a graph has the same score whatever it is scored with.
+    /// f(x). One row at a time, so that the score of a graph does not depend on the graphs scored with it.
     pub(crate) fn predict(&self, row: &[Entry], work: &mut Workspace) -> f32 {
         let (view, width) = (self.view(), self.width);
         let [first, second] = &mut work.values;
@@ -138,7 +138,7 @@ pub(super) fn add_scaled(to: &mut [f32], from: &[f32], scale: f32) {
     );
 }
 
-/// a . b, always in the same order of additions.
+/// a . b, with a fixed order of additions.
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     pulp::Arch::new().dispatch(
         #[inline(always)]

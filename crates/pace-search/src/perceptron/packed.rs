@@ -4,9 +4,9 @@ use super::bytes::Bytes;
 use super::network::Network;
 use crate::error::Error;
 
-/// Rows of W1 and W2 as whole numbers -127..=127 times a scale of the row; everything else as it is.
+/// Rows of W1 and W2 as integers -127..=127 times a scale per row. The other parameters are not packed.
 ///
-/// A weight moves by at most 1/254 of the largest one of its row.
+/// A weight changes by at most 1/254 of the largest weight of its row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Packed {
     n_features: usize,
@@ -34,7 +34,7 @@ impl Packed {
         Packed { n_features: network.n_features(), width, scales, steps, plain }
     }
 
-    /// The network that remains of the one that was packed.
+    /// The network with the rounded weights.
     pub(crate) fn unpack(&self) -> Network {
         let (width, first) = (self.width, self.n_features * self.width);
         let rows = self.steps.chunks_exact(width).zip(&self.scales);
@@ -45,7 +45,7 @@ impl Packed {
         Network::from_parameters(self.n_features, width, parameters).expect("the sizes of a network")
     }
 
-    /// Bytes of one network.
+    /// The number of bytes of one network.
     pub(crate) fn n_bytes(n_features: usize, width: usize) -> usize {
         let n_rows = n_features + width;
         size_of::<f32>() * n_rows + n_rows * width + size_of::<f32>() * (3 * width + 1)

@@ -5,10 +5,10 @@ use pace_graph::dataset::Dataset;
 
 use crate::error::Error;
 
-/// A feature and its value; the others are zero.
+/// The index of a feature, and its value.
 pub type Entry = (u16, f32);
 
-/// Rows one after the other in one vector.
+/// The nonzero features of each row, all in one vector.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SparseRows {
     ends: Vec<usize>,
@@ -45,7 +45,7 @@ impl SparseRows {
         &self.entries[start..self.ends[index]]
     }
 
-    /// The mean squared length of the given rows: what the first layer has to be divided by.
+    /// The mean squared length of the given rows. The first layer is divided by it.
     pub(crate) fn power(&self, rows: &[usize]) -> f32 {
         let squares = |&row: &usize| self.row(row).iter().map(|(_, value)| value * value).sum::<f32>();
         rows.iter().map(squares).sum::<f32>() / rows.len() as f32

@@ -1,13 +1,13 @@
-//! [`Scale`]: from what a network predicts to a score, and back to what it should learn.
+//! [`Scale`]: from the prediction of a network to a score, and from a score to its training target.
 
-/// Knots of a ranked scale.
+/// Number of knots of a ranked scale.
 const N_KNOTS: usize = 129;
-/// Where the outermost knots are: quantiles `1 / (1 + e^t)`, about 2 in a million.
+/// The outermost knots are at the quantiles `1 / (1 + e^t)`, about 2 in a million.
 const LAST_LOGIT: f64 = 13.0;
-/// Tukey's lambda distribution with this lambda is close to the normal one, and its quantiles have a closed form.
+/// Tukey's lambda distribution with this lambda is close to the normal distribution, and its quantiles have a closed form.
 const LAMBDA: f64 = 0.14;
 
-/// A piecewise linear map that never falls; beyond its ends it goes on as straight as there.
+/// A piecewise linear map that never falls. Beyond its ends it continues with the slope of the end.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     /// (prediction, score), ascending.
@@ -15,7 +15,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// Takes knots as [`Scale::knots`] gives them; `None` if there are fewer than two or they are not ascending.
+    /// A scale with these [`knots`](Scale::knots); `None` if there are fewer than two or they do not ascend.
     pub(super) fn from_knots(knots: Vec<(f64, f64)>) -> Option<Scale> {
         let ascending = knots.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
         (knots.len() >= 2 && ascending).then_some(Scale { knots })
@@ -25,17 +25,17 @@ impl Scale {
         &self.knots
     }
 
-    /// `score = mean + std * prediction`, and what to predict for every score.
+    /// `score = mean + std * prediction`, and the target of every score.
     pub(crate) fn standardised(scores: &[f64], train: &[usize]) -> (Scale, Vec<f32>) {
         let (mean, std) = mean_std(scores, train);
         let targets = scores.iter().map(|score| ((score - mean) / std) as f32).collect();
         (Scale { knots: vec![(0.0, mean), (1.0, mean + std)] }, targets)
     }
 
-    /// Scores by their ranks: the share p of `train` below a score becomes the quantile `(p^l - (1 - p)^l) / l` of an
-    /// almost normal distribution.
+    /// Scores by their ranks, and the target of every score. If the share p of `train` is below a score, its target is the
+    /// quantile `(p^l - (1 - p)^l) / l` of an almost normal distribution.
     ///
-    /// Scores that crowd together are drawn apart, and far outliers do not rule the squared error.
+    /// This spreads scores that are close together, and outliers do not dominate the squared error.
     pub(crate) fn ranked(scores: &[f64], train: &[usize]) -> (Scale, Vec<f32>) {
         let mut sorted: Vec<f64> = train.iter().map(|&row| scores[row]).collect();
         sorted.sort_by(f64::total_cmp);
@@ -51,7 +51,7 @@ impl Scale {
             let place = p * n - 0.5;
             let low = place.floor().clamp(0.0, n - 1.0);
             let (below, above) = (sorted[low as usize], sorted[(low + 1.0).min(n - 1.0) as usize]);
-            // Rounding must not leave the interval: knots never fall.
+            // Knots never fall, so rounding must not leave the interval.
             let score = (below + (above - below) * (place - low).clamp(0.0, 1.0)).clamp(below, above);
             (quantile(p), score)
         };
@@ -70,7 +70,7 @@ fn quantile(p: f64) -> f64 {
     (p.powf(LAMBDA) - (1.0 - p).powf(LAMBDA)) / LAMBDA
 }
 
-/// Of the rows named by `train`; a spread of zero is taken for a tiny one.
+/// Mean and standard deviation of the rows with indices `train`. The latter is never 0.
 pub(crate) fn mean_std(scores: &[f64], train: &[usize]) -> (f64, f64) {
     let (mean, std) = pace_graph::mean_std(train.iter().map(|&row| scores[row]));
     (mean, std.max(f64::MIN_POSITIVE.sqrt()))

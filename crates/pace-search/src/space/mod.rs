@@ -1,9 +1,23 @@
-//! The space joint: where candidates come from.
+//! The space joint: the graphs that a search may ask about.
 //!
-//! A [`Space`] draws graphs and says which graphs belong to it; that is all that random search, evolution and local search
-//! need. An [`Embedded`] one also knows a vector for each of its candidates and can be searched by a [`Criterion`], such as
-//! an acquisition: [`Pool`] looks at every row of a matrix, [`Latent`] moves through the latent space of a VAE, [`RoundTrip`]
-//! does so with an encoder at hand. [`Open`] is whatever a sampler draws from. None of them gives out what is [`Taken`].
+//! A [`Space`] draws graphs and says which graphs belong to it. Random search, evolution and local search need no more. An
+//! [`Embedded`] space also has a vector for each candidate, and can be searched by a [`Criterion`] such as an acquisition.
+//! No space proposes a graph that is [`Taken`].
+//!
+//! - [`Open`]: all graphs that a sampler may draw.
+//! - [`Pool`]: a list of graphs with their vectors.
+//! - [`Latent`]: the latent space of a VAE.
+//! - [`RoundTrip`]: the same, with an encoder.
+//!
+//! ```
+//! use pace_search::space::{Listed, Pool, Space, Taken};
+//! use rand::SeedableRng;
+//! let graphs = Listed::new(vec!["0 2 1 : 0>1 1>2".parse()?, "0 3 1 : 0>1 1>2".parse()?]);
+//! let pool = Pool::new(&graphs, vec![0.5, -1.0, 0.0, 2.0], 2)?;
+//! let drawn = pool.sample(1, &Taken::default(), &mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
+//! assert!(drawn[0].place < Some(2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use faer::MatRef;
 use pace_graph::Dag;
@@ -27,10 +41,10 @@ pub use round_trip::{Encode, RoundTrip};
 
 /// A set of graphs to search.
 pub trait Space {
-    /// `n` different untried candidates at random; fewer if there are no more, or none was found in reasonable time.
+    /// Draws `n` different untried candidates; fewer if it cannot find more in reasonable time.
     fn sample(&self, n: usize, taken: &Taken<'_>, rng: &mut dyn Rng) -> Vec<Candidate>;
 
-    /// This graph as a candidate, tried or not; none if it lies outside.
+    /// This graph as a candidate, tried or not; `None` if it is outside the space.
     fn admit(&self, dag: Dag) -> Option<Candidate>;
 }
 
@@ -42,10 +56,10 @@ pub trait Embedded: Space {
     /// [candidates, D]
     fn vectors(&self, candidates: &[&Candidate]) -> Result<Matrix, Error>;
 
-    /// Up to `n` untried candidates, chosen one after the other by the highest score.
+    /// Chooses up to `n` untried candidates, one after the other, each the best by the criterion.
     ///
     /// After each choice the criterion imagines its outcome, so that a batch spreads out. `near` [K, D] are the vectors of
-    /// the best candidates so far, best first, for spaces that look around them.
+    /// the best queries so far, best first, for spaces that look around them.
     fn propose(
         &self,
         n: usize,
@@ -55,20 +69,20 @@ pub trait Embedded: Space {
         rng: &mut dyn Rng,
     ) -> Result<Vec<Candidate>, Error>;
 
-    /// Up to `n` untried neighbours of a candidate of this space, the closest vectors first; none if the space cannot tell.
+    /// Up to `n` untried neighbours of a candidate, the closest vectors first; empty if the space does not know them.
     fn nearest(&self, of: &Candidate, n: usize, taken: &Taken<'_>) -> Result<Vec<Candidate>, Error>;
 }
 
-/// How much one wants to try a vector.
+/// How much it is worth to try a vector.
 pub trait Criterion {
     /// One number per row of x [N, D]; larger is better.
     fn score(&self, x: MatRef<'_, f64>) -> Vec<f64>;
 
-    /// The same for vectors in single precision, as large pools hold them.
+    /// As [`score`](Self::score), for vectors in single precision, as large pools hold them.
     fn score_f32(&self, x: MatRef<'_, f32>) -> Vec<f64> {
         self.score(widen_ref(x).as_ref())
     }
 
-    /// From now on, score as if `vector` `[D]` had been tried with the outcome one expects. Whether that changes anything.
+    /// From now on, scores as if `vector` `[D]` had been tried with its expected outcome. Returns whether scores change.
     fn imagine(&mut self, vector: &[f64]) -> bool;
 }

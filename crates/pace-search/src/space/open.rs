@@ -7,10 +7,10 @@ use rand::Rng;
 use super::{Space, Taken};
 use crate::candidate::{Candidate, Origin};
 
-/// Draws in vain before the space counts as exhausted.
+/// Consecutive draws without a new graph before the space counts as exhausted.
 const MAX_MISSES: usize = 1000;
 
-/// A search space that is too large to list: graphs come from a sampler, and belong if its spec accepts them.
+/// A space that is too large to list. Its graphs come from a sampler; a graph belongs to it if the sampler's spec accepts it.
 pub struct Open<'a> {
     sampler: &'a dyn Sampler,
     spec: DagSpec,

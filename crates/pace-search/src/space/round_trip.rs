@@ -1,4 +1,4 @@
-//! [`RoundTrip`]: a latent space whose candidates are known by what their graphs are encoded to.
+//! [`RoundTrip`]: a latent space whose candidates have the vectors to which their graphs are encoded.
 
 use faer::{Mat, MatRef};
 use pace_graph::Dag;
@@ -10,7 +10,7 @@ use crate::Matrix;
 use crate::candidate::{Candidate, Origin};
 use crate::error::Error;
 
-/// From graphs to their vectors. A closure of this shape will do.
+/// An encoder from graphs to vectors. Closures implement it.
 pub trait Encode: Sync {
     /// The vectors of graphs, [dags, D].
     fn encode(&self, dags: &[Dag]) -> Matrix;
@@ -22,34 +22,34 @@ impl<F: Fn(&[Dag]) -> Matrix + Sync> Encode for F {
     }
 }
 
-/// Draws vectors as [`Latent`] does, decodes many of them, and chooses among the graphs by their own vectors.
+/// Draws vectors as [`Latent`] does, decodes them, encodes the graphs again, and chooses among these by their own vectors.
 ///
-/// Most vectors of the box are no graph's vector. The decoder takes each for some graph that may lie far away, and whatever
-/// the acquisition promised there is lost. So the promise is asked for again where the graph really lies; there the surrogate
-/// has learnt, and there the answer is written down.
+/// Most vectors of the box belong to no graph. The decoder maps them to graphs whose own vectors may be far away, so the
+/// acquisition at the drawn vector says little about the graph. Here the acquisition is computed at the vector of the graph.
+/// The surrogate learns from that vector, too.
 pub struct RoundTrip<'a> {
     latent: Latent<'a>,
     encoder: &'a dyn Encode,
     edits: Option<&'a dyn Mutate>,
 }
 
-/// Steps around a good vector are drawn at these multiples of the configured spread, in turn: which one changes a graph a
-/// little depends on the model.
+/// Steps around a good vector have these multiples of the configured spread. Which of them changes a graph a little depends
+/// on the model.
 const SPREADS: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
 
 impl<'a> RoundTrip<'a> {
-    /// The way to and fro. Of the settings of `latent`, those of the refinement are not used.
+    /// A latent space and its encoder. The refinement settings of `latent` are not used.
     pub fn new(latent: Latent<'a>, encoder: &'a dyn Encode) -> RoundTrip<'a> {
         RoundTrip { latent, encoder, edits: None }
     }
 
-    /// Also looks at the graphs one edit away from the best so far, and at random ones two edits away: where the next better
-    /// graph differs in one edge, a step in the latent space may well miss it.
+    /// Also considers the graphs one edit away from the best so far, and random ones two edits away. A better graph may differ
+    /// in one edge only, and a step in the latent space may miss it.
     pub fn with_edits(self, edits: &'a dyn Mutate) -> RoundTrip<'a> {
         RoundTrip { edits: Some(edits), ..self }
     }
 
-    /// Edited graphs around vectors that are graphs' own.
+    /// The edited graphs of the graphs with these vectors.
     fn edited(&self, near: MatRef<'_, f64>, taken: &mut Taken<'_>, rng: &mut dyn Rng) -> Vec<Candidate> {
         let Some(edits) = self.edits.filter(|_| near.nrows() > 0) else { return Vec::new() };
         let centres = self.latent.graphs(near, rng);
@@ -60,7 +60,7 @@ impl<'a> RoundTrip<'a> {
         self.placed(fresh.filter(|candidate| taken.insert(candidate)).collect())
     }
 
-    /// Decoded vectors as candidates that lie where their graphs lie.
+    /// Decodes vectors to candidates with the vectors of their graphs.
     fn candidates(&self, x: &Matrix, taken: &mut Taken<'_>, origin: Origin, rng: &mut dyn Rng) -> Vec<Candidate> {
         self.placed(self.latent.decode(x, taken, origin, rng))
     }
@@ -128,7 +128,7 @@ impl Embedded for RoundTrip<'_> {
         let mut found = Vec::with_capacity(n);
         let mut scores = self.scores(&pool, criterion)?;
         while found.len() < n && !pool.is_empty() {
-            // Ties, e.g. where nothing promises anything, are broken at random instead of by the order of drawing.
+            // Ties, e.g. if no candidate promises anything, are broken at random instead of by the order of the draws.
             let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let ties: Vec<usize> = (0..pool.len()).filter(|&row| scores[row] >= best || best.is_nan()).collect();
             let row = if ties.is_empty() { 0 } else { ties[rng.random_range(0..ties.len())] };
@@ -142,7 +142,7 @@ impl Embedded for RoundTrip<'_> {
         Ok(found)
     }
 
-    /// Among the graphs one edit away; none without edits, for then there is always a closer vector.
+    /// Chooses among the graphs one edit away; empty without edits.
     fn nearest(&self, of: &Candidate, n: usize, taken: &Taken<'_>) -> Result<Vec<Candidate>, Error> {
         let Some(edits) = self.edits else { return Ok(Vec::new()) };
         let mut taken = taken.clone();

@@ -11,20 +11,20 @@ use crate::history::History;
 use crate::setting::Edits;
 use crate::taken::Taken;
 
-/// Children drawn in vain before a random graph takes their place.
+/// Attempts to draw a child that is new, before a random graph replaces it.
 const MAX_ATTEMPTS: usize = 200;
 
-/// How large the population and its tournaments are.
+/// The sizes of the population and of its tournaments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvolutionConfig {
-    /// P: so many of the youngest with a score are alive.
+    /// P: the number of graphs alive. They are the youngest that have a score.
     pub population: usize,
-    /// S: the best of so many, drawn with replacement, is the parent.
+    /// S: the number of graphs drawn, with replacement, of which the best becomes the parent.
     pub tournament: usize,
 }
 
 impl Default for EvolutionConfig {
-    /// Sized for budgets of 100 to 500 queries. (NAS-Bench-101 uses 100 and 10 for thousands.)
+    /// For budgets of 100 to 500 queries. NAS-Bench-101 uses 100 and 10 for thousands of queries.
     fn default() -> EvolutionConfig {
         EvolutionConfig { population: 30, tournament: 10 }
     }
@@ -40,11 +40,11 @@ impl StrategySettings for EvolutionConfig {
     }
 }
 
-/// Aging evolution (Real, Aggarwal, Huang & Le 2019, algorithm 1): the population begins random; then each query is a
-/// mutation of the best of a random few, and the oldest dies.
+/// Aging evolution (Real, Aggarwal, Huang & Le 2019, algorithm 1). The first population is random. Then each query is a
+/// mutation of the best of a few random graphs, and the oldest graph dies.
 ///
-/// The population is read from the history: the last P queries that have a score. Failed queries never live. Unlike in the
-/// paper no graph is asked twice: a child that is known is drawn again.
+/// The population is read from the history: the last P queries that have a score. Failed queries are never part of it. Unlike
+/// in the paper no graph is asked twice: a child that was asked before is drawn again.
 pub struct Evolution<'a> {
     config: EvolutionConfig,
     edits: Edits<'a>,
@@ -52,7 +52,7 @@ pub struct Evolution<'a> {
 }
 
 impl<'a> Evolution<'a> {
-    /// A search of this setting, which must know mutations.
+    /// A search of this setting, which must have mutations.
     pub fn new(config: EvolutionConfig, setting: Setting<'a>, seed: u64) -> Result<Evolution<'a>, Error> {
         for (name, value) in [("population", config.population), ("tournament", config.tournament)] {
             if value == 0 {
@@ -93,7 +93,7 @@ impl Strategy for Evolution<'_> {
             found.push(next);
         }
         if found.is_empty() {
-            // More are waiting for an answer than the population holds, and none has one.
+            // No query has a score yet, and more are pending than the population holds.
             found = self.edits.space.sample(n, &taken, &mut rng);
         }
         Ok(found)

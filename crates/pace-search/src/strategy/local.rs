@@ -1,4 +1,4 @@
-//! [`LocalSearch`]: climbing by small changes.
+//! [`LocalSearch`]: from the best graph to a better neighbour, until there is none.
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,10 @@ use crate::history::History;
 use crate::setting::Edits;
 use crate::taken::Taken;
 
-/// How a climb begins.
+/// The start of a climb.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalSearchConfig {
-    /// Random graphs, from the best of which it starts.
+    /// The number of random graphs. The climb starts from the best of them.
     pub n_starts: usize,
 }
 
@@ -33,10 +33,10 @@ impl StrategySettings for LocalSearchConfig {
     }
 }
 
-/// Local mutation search (White, Nolen & Savani 2021): try the neighbours of the best graph in random order, move to a
-/// better one as soon as it is found, and start again at random when none is left.
+/// Local mutation search (White, Nolen & Savani 2021). It tries the neighbours of the best graph in random order, moves to a
+/// better one as soon as it is found, and starts again at random when no neighbour is left.
 ///
-/// A climb is read from the history: it is everything since the last random queries.
+/// The climb is read from the history: the last random queries, and everything since.
 pub struct LocalSearch<'a> {
     config: LocalSearchConfig,
     edits: Edits<'a>,
@@ -44,7 +44,7 @@ pub struct LocalSearch<'a> {
 }
 
 impl<'a> LocalSearch<'a> {
-    /// A search of this setting, which must know mutations.
+    /// A search of this setting, which must have mutations.
     pub fn new(config: LocalSearchConfig, setting: Setting<'a>, seed: u64) -> Result<LocalSearch<'a>, Error> {
         if config.n_starts == 0 {
             let range = "a climb starts somewhere, so it is at least 1";

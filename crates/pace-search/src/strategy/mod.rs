@@ -1,8 +1,22 @@
 //! The strategy joint: what to ask next.
 //!
-//! A [`Strategy`] is a function of the history and its seed, and of nothing else: whatever it remembers between calls, it
-//! could read from the history again. The random numbers of a round come from the seed and the number of queries asked
-//! before. So a search that was killed goes on from its [`Journal`](crate::Journal) as if nothing had happened.
+//! A [`Strategy`] is a function of the history and its seed, and of nothing else. It may remember things between calls only
+//! if it could read them from the history again. The random numbers of a round depend on the seed and on the number of
+//! queries asked before. So a search that was killed resumes from its [`Journal`](crate::Journal) as if nothing had happened.
+//!
+//! ```
+//! use pace_graph::enumerate::{Enas, Sampler};
+//! use pace_search::oracle::NaSurrogate;
+//! use pace_search::space::Open;
+//! use pace_search::strategy::{Setting, StrategyConfig};
+//! let sampler = Enas::default();
+//! let space = Open::new(&sampler);
+//! let setting = Setting { space: &space, embedded: None, mutate: None };
+//! let mut strategy = StrategyConfig::Random.init(setting, 0)?;
+//! let trace = pace_search::run_in_memory(&mut *strategy, NaSurrogate::embedded(), 20, 1)?;
+//! assert_eq!(trace.len(), 20);
+//! # Ok::<(), pace_search::Error>(())
+//! ```
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -25,13 +39,13 @@ pub use random::{RandomSearch, RandomSearchConfig};
 
 /// A way to search.
 pub trait Strategy {
-    /// The next queries: about `n`, none if there is nothing left to ask.
+    /// The next queries: about `n`; empty if there is nothing left to ask.
     ///
-    /// Queries without an answer count as taken: nothing is proposed twice. A method with rounds of its own size (the
-    /// first random ones of Bayesian optimisation, the neighbours of its local search) may give more than `n`.
+    /// Queries without an answer count as taken: nothing is proposed twice. A method with rounds of its own size may propose
+    /// more than `n`, e.g. the first random queries of Bayesian optimisation.
     fn propose(&mut self, history: &History, n: usize) -> Result<Vec<Candidate>, Error>;
 
-    /// How many queries beyond the budget the method takes; only published loops do that.
+    /// How many queries beyond the budget the method asks. Only published loops exceed the budget.
     fn overrun(&self) -> usize {
         0
     }

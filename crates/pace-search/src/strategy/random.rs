@@ -1,4 +1,4 @@
-//! [`RandomSearch`]: the baseline below all others.
+//! [`RandomSearch`]: uniform draws, the baseline that every strategy has to beat.
 
 use super::{Setting, Strategy, StrategySettings, round_rng};
 use crate::candidate::Candidate;
@@ -7,7 +7,7 @@ use crate::history::History;
 use crate::space::Space;
 use crate::taken::Taken;
 
-/// Nothing to choose.
+/// Random search has no settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomSearchConfig;
 
@@ -21,7 +21,7 @@ impl StrategySettings for RandomSearchConfig {
     }
 }
 
-/// Draws from the space, without repetition.
+/// Draws graphs from the space, none twice.
 pub struct RandomSearch<'a> {
     space: &'a dyn Space,
     seed: u64,

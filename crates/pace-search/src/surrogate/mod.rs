@@ -1,7 +1,7 @@
-//! The surrogate joint: a cheap guess of the oracle, with its uncertainty.
+//! The surrogate joint: a cheap model of the oracle, with its uncertainty.
 //!
-//! A config is fitted to vectors and their scores and becomes a [`Surrogate`]; whatever uses one sees only its
-//! [`Posterior`]. Gaussian processes here have a zero mean: standardise the scores first; [`Dngo`] does so by itself.
+//! A configuration ([`SurrogateSettings`]) is fitted to vectors and their scores. The result is a [`Surrogate`], which gives a
+//! [`Posterior`] for other vectors. Scores should have mean 0 and standard deviation 1. [`Dngo`] standardises them itself.
 //!
 //! ```
 //! use pace_search::Matrix;
@@ -34,7 +34,7 @@ pub use sparse_gp::{
 /// Rows that are converted to double precision at a time.
 const F32_BLOCK: usize = 16_384;
 
-/// What a surrogate believes about the score of some vectors.
+/// The belief of a surrogate about the scores of some vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
     /// Expected score, one per vector.
@@ -56,7 +56,7 @@ pub trait Surrogate: Send + Sync {
     /// If D differs.
     fn predict(&self, x: MatRef<'_, f64>) -> Posterior;
 
-    /// As [`predict`](Self::predict), for vectors in single precision: a large pool need not be copied as a whole.
+    /// As [`predict`](Self::predict), for vectors in single precision. It does not copy a large pool as a whole.
     fn predict_f32(&self, x: MatRef<'_, f32>) -> Posterior {
         let mut whole = Posterior { mean: Vec::new(), variance: Vec::new(), noise: 0.0 };
         // At least one block, for the noise.
@@ -70,15 +70,15 @@ pub trait Surrogate: Send + Sync {
         whole
     }
 
-    /// The belief after also having observed the rows of `x` [n, D], with values equal to their expected scores
-    /// (the "kriging believer" of Ginsbourger, Le Riche & Carraro 2010): the mean stays, the variance shrinks. Serves to
-    /// propose several vectors at once that do not all ask the same.
+    /// The belief after the rows of `x` [n, D] were observed with their expected scores as values: the mean stays the same,
+    /// the variance shrinks. This spreads out a batch of queries (the "kriging believer" of Ginsbourger, Le Riche & Carraro
+    /// 2010).
     ///
     /// # Panics
     /// If D differs from that of the fit.
     fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate>;
 
-    /// The belief about x `[D]` and how it changes with x; nothing where a surrogate cannot tell.
+    /// The belief about x `[D]` and its derivative by x; `None` if the surrogate has no derivative.
     fn gradient(&self, _x: &[f64]) -> Option<PosteriorGradient> {
         None
     }
@@ -115,29 +115,29 @@ pub struct PosteriorGradient {
     pub by_variance: Vec<f64>,
 }
 
-/// How far a fit has come.
+/// A step of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Steps done.
     pub step: usize,
-    /// Steps planned; a fit may stop earlier.
+    /// Steps planned. A fit may stop earlier.
     pub n_steps: usize,
-    /// What is maximised, per row of data.
+    /// The objective per row of data, which is maximised.
     pub objective: f64,
 }
 
-/// Who hears of the steps of a fit.
+/// A callback that gets every step of a fit.
 pub type Report<'a> = &'a mut dyn FnMut(Progress);
 
-/// The configuration of a surrogate: what is fitted to data.
+/// The configuration of a surrogate, which can be fitted to data.
 pub trait SurrogateSettings {
-    /// What a fit gives.
+    /// The result of a fit.
     type Surrogate: Surrogate + 'static;
 
-    /// Fits to vectors x [N, D] and scores y `[N]`, and reports its steps; `seed` decides everything that is random.
+    /// Fits to vectors x [N, D] and scores y `[N]`, and reports its steps. `seed` determines everything random.
     fn fit_with(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64, report: Report<'_>) -> Result<Self::Surrogate, Error>;
 
-    /// As [`fit_with`](Self::fit_with), in silence.
+    /// As [`fit_with`](Self::fit_with), without reports.
     fn fit(&self, x: MatRef<'_, f64>, y: &[f64], seed: u64) -> Result<Self::Surrogate, Error> {
         self.fit_with(x, y, seed, &mut |_| {})
     }

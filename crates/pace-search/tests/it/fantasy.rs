@@ -37,7 +37,7 @@ fn a_fantasy_of_the_regression_is_a_refit() {
     }
 }
 
-/// Mean stays, variance falls everywhere, to at most the noise where it was asked; asking twice helps twice.
+/// The mean stays. The variance falls everywhere, and at a fantasy to at most the noise. A second fantasy lowers it again.
 fn check_believer(surrogate: &dyn Surrogate, x: &Matrix, at: &Matrix, tolerance: f64) {
     let (before, asked) = (surrogate.predict(at.as_ref()), surrogate.predict(x.as_ref()));
     let both = surrogate.fantasise(x.as_ref());

@@ -69,7 +69,7 @@ fn a_last_line_torn_at_any_byte_costs_that_line_only() {
             // All but the line break is the line.
             let wanted = if n_bytes + 1 == torn.len() { &with_line } else { &history };
             assert_eq!(journal.history(), wanted, "line {}, byte {n_bytes}", n_whole + 1);
-            // And it goes on: the file is whole again.
+            // The search continues: the file is whole again.
             let mut journal = journal;
             journal.ask(vec![candidate(11), candidate(12)]).unwrap();
             let grown = journal.history().clone();

@@ -114,7 +114,7 @@ fn local_search_chooses_inside_a_neighbourhood() {
     for (place, (entry, _)) in chosen.into_iter().zip(history.top(5)) {
         let of = entry.candidate.place.unwrap();
         let closer = (0..pool.len()).filter(|&row| distance(&pool, of, row) < distance(&pool, of, place)).count();
-        // Taken rows, the query itself among them, are closer than they count.
+        // Some taken rows, the query itself among them, are closer.
         assert!(closer < 30 + 12 + 10, "{closer} rows are closer to {of} than {place}");
     }
 }

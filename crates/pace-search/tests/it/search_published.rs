@@ -1,4 +1,4 @@
-//! The published loop, slips included.
+//! The published loop, with its mistakes.
 
 use pace_graph::Dag;
 use pace_search::oracle::Oracle;

@@ -17,7 +17,7 @@ fn config(n_centres: usize, n_random: usize) -> BayesianOptimisationConfig {
     BayesianOptimisationConfig { initial: 12, reach: Reach::Edits { n_centres, n_random }, ..bayes() }
 }
 
-/// So many chains and whatever is one edit away from them, the latter in part twice.
+/// Some chains and the graphs one edit away from them, some of these twice.
 fn edited(n: usize) -> Listed {
     let chains = chains(n, 3).dags().to_vec();
     let around: Vec<Dag> = chains.iter().flat_map(|dag| Moves.neighbours(dag)).collect();
@@ -57,7 +57,7 @@ fn a_round_is_chosen_around_the_best_and_among_random_ones() {
     let far = ask(config(0, 30), 40).unwrap();
     assert_eq!(far.len(), 30);
     assert!(far.iter().any(|candidate| !near.contains(&candidate.key())));
-    // With nothing to choose among, anything new will do.
+    // With nothing to choose among, a random graph is asked.
     assert_eq!(ask(config(0, 0), 3).unwrap().len(), 3);
 }
 

@@ -1,4 +1,4 @@
-//! The round trip: candidates lie where their graphs are encoded to.
+//! The round trip: candidates have the vectors to which their graphs are encoded.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ fn ops(dag: &Dag) -> Vec<u16> {
     (1..=N_NODES).map(|node| dag.op(node) - 2).collect()
 }
 
-/// Folds the box: whole cells of it are decoded to a graph that lies elsewhere.
+/// Folds the box: whole cells of it are decoded to a graph whose vector is elsewhere.
 fn decode(x: MatRef<'_, f64>, _seed: u64) -> Vec<Vec<Option<Dag>>> {
     let op = |value: f64| (value.clamp(0.0, 1.0) * 2.0 * f64::from(N_OPS)) as u16 % N_OPS;
     x.row_iter().map(|row| vec![Some(chain(&row.iter().map(|&value| op(value)).collect::<Vec<u16>>()))]).collect()

@@ -1,4 +1,4 @@
-//! Our sparse Gaussian process against GPyTorch's on the same vectors; `tests/gpytorch/make_fixture.py` asked the latter.
+//! Our sparse Gaussian process against GPyTorch's on the same vectors. `tests/gpytorch/make_fixture.py` ran GPyTorch.
 
 use pace_search::Matrix;
 use pace_search::surrogate::{Hyperparameters, Posterior, SparseGp, SparseGpConfig, Surrogate, SurrogateSettings};
@@ -36,7 +36,7 @@ impl Fixture {
     }
 }
 
-/// The fixture, and the vectors it is about, which are made anew.
+/// The fixture, and its vectors, which are generated again.
 fn both() -> (Fixture, Data) {
     let fixture: Fixture = serde_json::from_str(include_str!("../gpytorch/sgpr.json")).unwrap();
     let data = Data::like_na(2000, 500, 0);

@@ -1,19 +1,19 @@
-//! The exponential of kernel matrices, written so that the compiler can vectorise it.
+//! The exponential function, written so that the compiler can vectorise it.
 
-/// Below this the result is not a normal number any more.
+/// Below this the result is not a normal number.
 const LOWEST: f64 = -708.0;
-/// Adding and subtracting 1.5 * 2^52 rounds to an integer, and leaves it in the low bits.
+/// Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits. Subtracting it again gives the integer.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// ln 2, as the sum of a number with many trailing zeros and a correction.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// exp(x) for x <= 0, to about one unit in the last place; below -708 it is that of -708, about 3e-308.
+/// exp(x) for x <= 0, to about one unit in the last place. Below -708 it is exp(-708), about 3e-308.
 ///
-/// x = k ln 2 + r with |r| <= ln(2) / 2; exp(x) = 2^k exp(r), the latter by its Taylor polynomial of degree 13.
+/// With x = k ln 2 + r and |r| <= ln(2) / 2, exp(x) = 2^k exp(r). exp(r) is its Taylor polynomial of degree 13.
 #[inline(always)]
 pub(super) fn exp_nonpositive(x: f64) -> f64 {
-    // Not max, which would hide a NaN.
+    // Not `max`, which would hide NaN.
     let x = if x < LOWEST { LOWEST } else { x };
     let shifted = x * std::f64::consts::LOG2_E + ROUND;
     let k = shifted - ROUND;

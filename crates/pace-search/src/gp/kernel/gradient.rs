@@ -1,4 +1,4 @@
-//! From the derivative by each covariance to the derivatives by length-scales, variance and inducing points.
+//! The derivatives by length-scales, variance and inducing points, given that by each covariance.
 
 use faer::linalg::matmul::matmul;
 use faer::reborrow::{Reborrow, ReborrowMut};
@@ -16,7 +16,7 @@ use super::Scaled;
 /// dF/dlog s   =    sum_ij dF/dk_ji k_ji
 /// ```
 ///
-/// Expanding the square leaves one matrix product W X and sums of rows and columns of W.
+/// Expanding the square leaves one matrix product W X, and sums of rows and columns of W.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelGradient {
     /// W X [M, D].
@@ -39,7 +39,7 @@ impl KernelGradient {
         }
     }
 
-    /// Adds the covariances of a block of points; `by_value` = dF/dk is overwritten by W. Matrices are [M, n].
+    /// Adds the covariances of a block of points. `by_value` = dF/dk is overwritten by W. Matrices are [M, n].
     pub(crate) fn add(
         &mut self,
         mut by_value: MatMut<'_, f64>,
@@ -70,8 +70,8 @@ impl KernelGradient {
         self.log_variance
     }
 
-    /// Adds to the gradients by log l [D] and by z [M, D]. `times` is 2 where the points are the inducing points
-    /// themselves, which then move at both ends of a distance.
+    /// Adds to the gradients by log l [D] and by z [M, D]. `times` is 2 if the points are the inducing points themselves:
+    /// then both ends of a distance move.
     pub(crate) fn finish(
         &self,
         inducing: &Scaled,
@@ -92,7 +92,7 @@ impl KernelGradient {
     }
 }
 
-/// One column: dF/dk becomes W; returns sum dF/dk k and sum W.
+/// Replaces dF/dk by W in one column. Returns sum dF/dk k and sum W.
 fn weigh(by_value: &mut [f64], values: &[f64], slopes: &[f64], row_sums: &mut [f64]) -> (f64, f64) {
     let n = by_value.len();
     let (values, slopes, row_sums) = (&values[..n], &slopes[..n], &mut row_sums[..n]);

@@ -1,4 +1,4 @@
-//! From the derivative by each covariance to the derivative by a linear map of the vectors.
+//! The derivative by a linear map of the vectors, given that by each covariance.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -26,7 +26,7 @@ impl MapGradient {
         MapGradient { weighted: Mat::zeros(n_inducing, n_dims), outer: Mat::zeros(n_mapped, n_dims) }
     }
 
-    /// Adds a block: W [M, n], the points mapped and as they were, x [n, D].
+    /// Adds a block: W [M, n], the mapped points, and the original ones x [n, D].
     pub(crate) fn add(&mut self, weights: MatRef<'_, f64>, mapped: &Scaled, x: MatRef<'_, f64>) {
         matmul(&mut self.weighted, Accum::Add, weights, x, 1.0, Par::Seq);
         let sums: Vec<f64> = weights.col_iter().map(|column| column.iter().sum()).collect();

@@ -7,8 +7,8 @@
 //! matern 5/2  k = s (1 + sqrt(5) r + 5/3 r^2) exp(-sqrt(5) r)
 //! ```
 //!
-//! Rasmussen & Williams 2006, chapter 4. A kernel is a function of r^2 alone, so that one matrix product of scaled
-//! points serves all of them, and one derivative by r^2 (the *slope*) all their gradients.
+//! Rasmussen & Williams 2006, chapter 4. Both are functions of r^2 alone. So both need the same matrix product of scaled
+//! points, and their gradients follow from the derivative by r^2, the *slope*.
 
 use serde::{Deserialize, Serialize};
 
@@ -64,13 +64,13 @@ impl Kernel {
     }
 }
 
-/// A rounding error below 0 becomes 0; a NaN stays one, which max would hide.
+/// A rounding error below 0 becomes 0. NaN stays NaN, unlike with `max`.
 #[inline(always)]
 fn floor(r2: f64) -> f64 {
     if r2 < 0.0 { 0.0 } else { r2 }
 }
 
-/// Value and slope. The slope has no 1/r, because d exp(-a r)/d r^2 cancels it: finite at r = 0.
+/// Value and slope. The derivative cancels 1/r, so the slope is finite at r = 0.
 #[inline(always)]
 fn matern(variance: f64, r2: f64) -> (f64, f64) {
     let r2 = floor(r2);

@@ -32,7 +32,7 @@ impl Scaled {
         Scaled { points, norms }
     }
 
-    /// As [`new`](Self::new) for the rows of x A^T, where there is a map A [K, D].
+    /// As [`new`](Self::new), for the rows of x A^T if there is a map A [K, D].
     pub(crate) fn mapped(
         x: MatRef<'_, f64>,
         rows: Range<usize>,
@@ -55,9 +55,9 @@ impl Scaled {
         self.norms.len()
     }
 
-    /// Squared distances: of point j here to point first + i there, at row j and column i.
+    /// Squared distances: row j and column i hold that of point j of `self` and point first + i of `others`.
     ///
-    /// |z|^2 + |x|^2 - 2 z x: one matrix product. Rounding may leave a small negative number, which kernels read as 0.
+    /// |z|^2 + |x|^2 - 2 z x takes one matrix product. Rounding may leave a small negative number, which kernels treat as 0.
     fn squared_distances(&self, others: &Scaled, first: usize, mut dst: MatMut<'_, f64>) {
         let points = others.points.subcols(first, dst.ncols());
         matmul(dst.rb_mut(), Accum::Replace, self.points.transpose(), points, -2.0, Par::Seq);

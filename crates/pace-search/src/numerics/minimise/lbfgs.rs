@@ -1,4 +1,4 @@
-//! Limited-memory BFGS on the whole batch.
+//! Limited-memory BFGS.
 //!
 //! The direction is -H g, where H is built from the last few pairs s = change of x, y = change of g (two-loop
 //! recursion; Liu & Nocedal 1989).
@@ -9,7 +9,7 @@ use super::line_search::{Trial, search};
 use crate::error::Error;
 use crate::numerics::dense::{add_scaled, dot};
 
-/// When to stop, and how many pairs to remember.
+/// Limited-memory BFGS with these limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lbfgs {
     pub(crate) memory: usize,
@@ -22,9 +22,9 @@ pub(crate) struct Lbfgs {
 pub(crate) type Objective<'a> = dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), Error> + 'a;
 
 impl Lbfgs {
-    /// Minimises from `x`; `evaluate` gives value and gradient, `report` hears of every iteration and its value.
+    /// Minimises from `x`. `evaluate` gives value and gradient. `report` gets the number and the value of every iteration.
     ///
-    /// An evaluation that fails at the start is an error; one that fails on the way only shortens the step.
+    /// If the first evaluation fails, that is an error. If a later one fails, the step is shortened.
     pub(crate) fn minimize(
         &self,
         mut x: Vec<f64>,
@@ -44,7 +44,7 @@ impl Lbfgs {
                 pairs.clear();
                 continue;
             }
-            // Without curvature the length of the gradient says nothing about that of the step: start with 1.
+            // Without curvature the length of the gradient says nothing about the step: start with a length of 1.
             let first = if steepest { 1.0 / dot(&gradient, &gradient).sqrt().max(1.0) } else { 1.0 };
             let origin = Trial { step: 0.0, value, slope, gradient: gradient.clone() };
             let found = search(origin, first, |step| {
@@ -82,7 +82,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Nothing if the function does not curve upwards between the points.
+    /// `None` if the function does not curve upwards between the points.
     fn new(x: &[f64], next_x: &[f64], gradient: &[f64], next_gradient: &[f64]) -> Option<Pair> {
         let minus = |next: &[f64], last: &[f64]| next.iter().zip(last).map(|(a, b)| a - b).collect::<Vec<f64>>();
         let (x, gradient) = (minus(next_x, x), minus(next_gradient, gradient));

@@ -6,13 +6,13 @@
 //! f(t) <= f(0) + 1e-4 t g0    and    |g(t)| <= 0.9 |g0|
 //! ```
 //!
-//! Nocedal & Wright 2006, algorithms 3.5 and 3.6, as one loop over a bracket. Own code, because an evaluation may fail
-//! (a Cholesky factorisation far from the data): that has to shorten the step, where optimiser crates end the run.
+//! Nocedal & Wright 2006, algorithms 3.5 and 3.6, as one loop over a bracket. If an evaluation fails, e.g. a Cholesky
+//! factorisation far from the data, the step is shortened. Optimiser crates end the run instead.
 
 const SUFFICIENT_DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
 const MAX_EVALUATIONS: usize = 20;
-/// How much of the bracket a guess must leave on either side.
+/// Share of the bracket that a guess must leave on either side.
 const MARGIN: f64 = 0.1;
 const EXPANSION: f64 = 4.0;
 
@@ -26,15 +26,15 @@ pub(crate) struct Trial {
     pub(crate) gradient: Vec<f64>,
 }
 
-/// One end of the bracket: a step that is too long, or whose function could not be computed.
+/// The far end of the bracket: unknown yet, a step whose evaluation failed, or a step that is too long.
 enum End {
     Open,
     Failed(f64),
     At(Trial),
 }
 
-/// A good step, else the best one with sufficient decrease, else nothing. `evaluate` returns nothing where the function
-/// cannot be computed.
+/// A good step, else the best one with sufficient decrease, else `None`. `evaluate` returns `None` if the function cannot be
+/// computed.
 pub(crate) fn search(origin: Trial, first: f64, mut evaluate: impl FnMut(f64) -> Option<Trial>) -> Option<Trial> {
     let (value_0, slope_0) = (origin.value, origin.slope);
     let (mut low, mut high, mut step) = (origin, End::Open, first);
@@ -67,7 +67,7 @@ pub(crate) fn search(origin: Trial, first: f64, mut evaluate: impl FnMut(f64) ->
     (low.step > 0.0).then_some(low)
 }
 
-/// The minimum of the cubic through both ends, kept off the ends.
+/// The minimum of the cubic through both ends, kept away from the ends.
 fn interpolate(low: &Trial, high: &Trial) -> f64 {
     let width = high.step - low.step;
     let d1 = low.slope + high.slope - 3.0 * (low.value - high.value) / (low.step - high.step);

@@ -1,4 +1,4 @@
-//! Local minima: [`Lbfgs`] with gradients, [`nelder_mead`] without.
+//! Local minima of functions: [`Lbfgs`] uses gradients, [`nelder_mead`] does not.
 
 mod lbfgs;
 mod line_search;

@@ -6,8 +6,8 @@ const MAX_ITERATIONS: usize = 400;
 const MAX_EVALUATIONS: usize = 400;
 const TOLERANCE: f64 = 1e-4;
 
-/// A local minimum of `f` by a simplex that reflects, expands and contracts (Nelder & Mead 1965), with the coefficients
-/// 1, 2, 1/2, 1/2; the first simplex reaches 5 % of each coordinate from the start.
+/// A local minimum of `f`, by a simplex that reflects, expands and contracts (Nelder & Mead 1965) with the coefficients
+/// 1, 2, 1/2, 1/2. The first simplex changes each coordinate of the start by 5 %.
 pub(crate) fn nelder_mead(start: [f64; 2], mut f: impl FnMut([f64; 2]) -> f64) -> [f64; 2] {
     let n_evaluations = Cell::new(0);
     let mut value = |point: [f64; 2]| {
@@ -21,7 +21,7 @@ pub(crate) fn nelder_mead(start: [f64; 2], mut f: impl FnMut([f64; 2]) -> f64) -
     };
     let mut simplex = [start, corner(0), corner(1)].map(&mut value);
     for _ in 0..MAX_ITERATIONS {
-        // Stable, so that the older of two equal points stays in front.
+        // A stable sort: of two equal points the older stays in front.
         simplex.sort_by(|a, b| a.1.total_cmp(&b.1));
         let [best, second, worst] = simplex;
         let width = |point: [f64; 2]| (0..2).map(|axis| (point[axis] - best.0[axis]).abs()).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! The Asia network itself, and the stand-in for BN made from it.
+//! The Asia network, and a substitute for the BN dataset made from it.
 
 use pace_graph::dataset::{Dataset, Sample};
 use pace_graph::enumerate::{OrderedBn, Sampler};
@@ -10,9 +10,9 @@ use crate::error::Error;
 use crate::oracle::Oracle;
 
 const NAMES: [&str; 8] = ["A", "S", "T", "L", "B", "E", "X", "D"];
-/// As many as bnlearn's sample has.
+/// The number of rows in bnlearn's sample.
 const N_ROWS: usize = 5000;
-/// One sample for everybody, so that scores of different runs compare: the year of the paper.
+/// The sample is always the same, so that scores of different runs are comparable. The seed is the year of the paper.
 const SAMPLE_SEED: u64 = 1988;
 
 /// Draws rows from the Asia network by ancestral sampling, columns A, S, T, L, B, E, X, D, levels no and yes.
@@ -46,20 +46,20 @@ pub fn sample_asia(n_rows: usize, seed: u64) -> Observations {
     Observations::new(NAMES.map(str::to_owned).to_vec(), levels, columns)
 }
 
-/// What serves BN where the real files are not at hand.
+/// A substitute for the BN dataset, if its files are missing.
 #[derive(Clone, Debug)]
 pub struct EmbeddedBn {
-    /// Random networks with their BIC; its note says what it is.
+    /// Random networks with their BIC. Its note says what it is.
     pub dataset: Dataset,
-    /// Scores any other network on the same sample.
+    /// The oracle for the same sample.
     pub bic: Bic,
     /// The best network on that sample.
     pub optimum: Optimum,
 }
 
-/// `n` networks drawn as those of the BN file were ([`OrderedBn`]), with their BIC on 5,000 rows of [`sample_asia`].
+/// `n` networks from the distribution of the BN file ([`OrderedBn`]), with their BIC on 5,000 rows of [`sample_asia`].
 ///
-/// The rows are the same for every seed; only the networks differ.
+/// The rows are the same for every seed. Only the networks differ.
 pub fn embedded_bn(n: usize, seed: u64) -> Result<EmbeddedBn, Error> {
     let bic = Bic::new(&sample_asia(N_ROWS, SAMPLE_SEED))?;
     let optimum = Optimum::find(&bic);

@@ -2,10 +2,11 @@
 
 use super::Observations;
 
-/// Distinct rows with how often each occurs: all that counts depend on, and for few variables far fewer than the rows.
+/// The distinct rows, and how often each occurs. All counts follow from them, and with few variables there are far fewer
+/// distinct rows than rows.
 pub(super) struct Counting<'a> {
     rows: &'a Observations,
-    /// One row number per distinct row.
+    /// The number of one row per distinct row.
     distinct: Vec<usize>,
     multiplicity: Vec<f64>,
 }
@@ -33,7 +34,7 @@ impl Counting<'_> {
         terms
     }
 
-    /// Fills in `set` and all sets that add variables from `next` on to it; `groups` are its configurations.
+    /// Fills in `set` and all sets that add variables from `next` on. `groups` are the configurations of `set`.
     fn descend(&self, set: usize, next: usize, groups: &[u32], terms: &mut [f64]) {
         let mut counts = vec![0.0; groups.len()];
         for (&group, &times) in groups.iter().zip(&self.multiplicity) {
@@ -47,7 +48,7 @@ impl Counting<'_> {
     }
 }
 
-/// Splits groups of rows by the level of one more variable; groups are numbered from 0 without gaps.
+/// Splits groups of rows by the level of one more variable. Groups are numbered from 0 without gaps.
 fn refine(groups: &[u32], rows: &[usize], column: &[u8], n_levels: usize) -> Vec<u32> {
     let n_groups = groups.iter().max().map_or(0, |&last| last as usize + 1);
     let mut number = vec![u32::MAX; n_groups * n_levels];

@@ -16,7 +16,7 @@ pub use optimum::Optimum;
 
 use counting::Counting;
 
-/// The most variables that [`Bic`] and [`Optimum`] take: their tables have an entry per set of variables.
+/// The most variables that [`Bic`] and [`Optimum`] accept. Their tables have an entry per set of variables.
 pub const MAX_VARIABLES: usize = 16;
 
 /// Operations below this one are the virtual input and output.
@@ -29,11 +29,11 @@ const FIRST_VARIABLE: Op = 2;
 /// ll(v | P) = sum_(levels i, configurations j) n_ij ln(n_ij / n_j) = h(P + v) - h(P),   h(S) = sum_c n_c ln n_c
 /// ```
 ///
-/// with n rows, r levels, and n_c rows that show configuration c of the variables S. Since every local score is the
-/// difference of two h, a table of h over all 2^n sets of variables holds the scores of all n 2^(n-1) families; scoring a
-/// network is then n lookups. Building it visits each set once, O(2^n * distinct rows).
+/// with n rows, r levels, and n_c rows that show configuration c of the variables S. Every local score is the difference of
+/// two h. So a table of h over all 2^n sets of variables gives the scores of all n 2^(n-1) families, and the score of a
+/// network takes n lookups. Building the table visits each set once: O(2^n * distinct rows).
 ///
-/// Graphs are those of [`DagSpec::bn`]: operation = variable (column) + 2; input and output are ignored.
+/// Graphs are those of [`DagSpec::bn`]: operation = variable (column) + 2. Input and output are ignored.
 #[derive(Clone, Debug)]
 pub struct Bic {
     spec: DagSpec,
@@ -41,12 +41,12 @@ pub struct Bic {
     half_log_rows: f64,
     /// h of each set of variables, a bit per variable.
     entropy_terms: Vec<f64>,
-    /// How many configurations each set could show.
+    /// How many configurations each set can have.
     n_configurations: Vec<f64>,
 }
 
 impl Bic {
-    /// Counts everything there is to count.
+    /// Counts the configurations of all sets of variables.
     pub fn new(rows: &Observations) -> Result<Bic, Error> {
         let n_variables = rows.n_variables();
         if n_variables > MAX_VARIABLES {
@@ -65,17 +65,17 @@ impl Bic {
         Ok(Bic { spec, n_levels, half_log_rows, entropy_terms, n_configurations })
     }
 
-    /// What the graphs look like; for Asia this is [`DagSpec::bn`].
+    /// The spec of the graphs; for Asia this is [`DagSpec::bn`].
     pub fn spec(&self) -> &DagSpec {
         &self.spec
     }
 
-    /// How many variables.
+    /// The number of variables.
     pub fn n_variables(&self) -> usize {
         self.n_levels.len()
     }
 
-    /// The score of one family: `variable` with the parents whose bits are set.
+    /// The score of one family: `variable` and the parents whose bits are set.
     ///
     /// # Panics
     /// If there is no such variable or parent, or the variable is its own parent.
@@ -87,7 +87,7 @@ impl Bic {
         log_likelihood - self.half_log_rows * n_parameters
     }
 
-    /// The score of a network given as the parents of each variable. Whether they close a cycle is not looked at.
+    /// The score of a network, given the parents of each variable. It does not check for cycles.
     pub fn score(&self, parents: &[u32]) -> f64 {
         parents.iter().enumerate().map(|(variable, &parents)| self.local(variable, parents)).sum()
     }

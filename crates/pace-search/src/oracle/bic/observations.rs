@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::error::Error;
 
-/// The levels of one variable that fit a byte.
+/// A level is stored in one byte.
 const MAX_LEVELS: usize = 256;
 
-/// What was observed: a table of levels, one column per variable.
+/// Discrete data: a table of levels, one column per variable.
 ///
-/// Levels are numbered in the order in which R numbers those of a factor, which is alphabetical: `no` is 0, `yes` is 1.
+/// Levels are numbered in alphabetical order, as R numbers the levels of a factor: `no` is 0, `yes` is 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observations {
     names: Vec<String>,
@@ -19,7 +19,7 @@ pub struct Observations {
 }
 
 impl Observations {
-    /// Takes columns of levels; `levels[v]` names those of variable `v`.
+    /// A table of these columns; `levels[v]` are the names of the levels of variable `v`.
     ///
     /// # Panics
     /// If the columns differ in length or in number from `names` and `levels`, or hold a level without a name.
@@ -32,9 +32,9 @@ impl Observations {
         Observations { names, levels, columns }
     }
 
-    /// Reads comma-separated text with a header; cells are level names, quoted or not. `file` is named in messages.
+    /// Parses comma-separated text with a header. Cells are level names, quoted or not. Error messages name `file`.
     ///
-    /// Levels are those that occur. Every row must have a value for every column.
+    /// The levels are those that occur. Every row must have a value for every column.
     pub fn parse_csv(text: &str, file: &str) -> Result<Observations, Error> {
         let wrong = |row: usize, reason: String| Error::Observation { file: file.to_owned(), row, reason };
         let mut lines = text.trim_start_matches('\u{feff}').lines();
@@ -88,17 +88,17 @@ impl Observations {
         &self.names
     }
 
-    /// How many variables.
+    /// The number of variables.
     pub fn n_variables(&self) -> usize {
         self.names.len()
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }
 
-    /// How many levels a variable has.
+    /// The number of levels of a variable.
     pub fn n_levels(&self, variable: usize) -> usize {
         self.levels[variable].len()
     }

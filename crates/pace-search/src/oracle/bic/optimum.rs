@@ -1,4 +1,4 @@
-//! [`Optimum`]: the best network there is, proven by dynamic programming.
+//! [`Optimum`]: the best of all networks, found by dynamic programming.
 
 use pace_graph::Dag;
 
@@ -13,11 +13,11 @@ use super::{Bic, bits};
 /// f(W)      = max_(s in W) f(W - s) + best_s(W - s)                   s is the sink of the best network on W
 /// ```
 ///
-/// O(n^2 2^n) time and O(n 2^n) memory: 8 variables take microseconds, 16 about a second and 13 MB. Among networks of one
-/// score (Markov equivalence leaves many) it gives the same one every time.
+/// O(n^2 2^n) time and O(n 2^n) memory: 8 variables take microseconds, 16 about a second and 13 MB. Of several networks with
+/// the same score (Markov equivalence leaves many) it always gives the same one.
 #[derive(Clone, Debug)]
 pub struct Optimum {
-    /// Its BIC: no network over these variables has a higher one, so `score` minus any other BIC is that one's regret.
+    /// Its BIC. No network over these variables has a higher one. The regret of a network is `score` minus its BIC.
     pub score: f64,
     /// The network: input 0, variable `v` at node `v + 1`, output last.
     pub dag: Dag,
@@ -26,7 +26,7 @@ pub struct Optimum {
 }
 
 impl Optimum {
-    /// Looks at all DAGs, in effect.
+    /// Finds the optimum among all DAGs.
     pub fn find(bic: &Bic) -> Optimum {
         let n_variables = bic.n_variables();
         let families: Vec<Vec<Family>> = (0..n_variables).map(|variable| best_families(bic, variable)).collect();
@@ -50,7 +50,7 @@ impl Optimum {
             parents[variable] = families[variable][set].parents;
         }
         let dag = bic.network(&parents).expect("parents precede their sink");
-        // Summed as every other network's score is, so that the two compare to the last bit.
+        // Summed like the score of every other network, so that equal networks have equal scores to the last bit.
         Optimum { score: bic.score(&parents), dag, parents }
     }
 }
@@ -61,8 +61,8 @@ struct Family {
     parents: u32,
 }
 
-/// For each set of candidates, the best parents of `variable` among them. Sets that hold the variable itself repeat those
-/// without it.
+/// For each set of candidates, the best parents of `variable` among them. A set with the variable itself has the same result
+/// as the set without it.
 fn best_families(bic: &Bic, variable: usize) -> Vec<Family> {
     let mut best: Vec<Family> = Vec::with_capacity(1 << bic.n_variables());
     for set in 0..1u32 << bic.n_variables() {
@@ -70,7 +70,7 @@ fn best_families(bic: &Bic, variable: usize) -> Vec<Family> {
         let mut family = Family { score: bic.local(variable, within), parents: within };
         for candidate in bits(within) {
             let smaller = best[(within & !(1 << candidate)) as usize];
-            // Fewer parents win a draw.
+            // Of equal scores the one with fewer parents wins.
             if smaller.score >= family.score {
                 family = smaller;
             }

@@ -1,4 +1,4 @@
-//! NA architectures as the binary features that the surrogate reads.
+//! The binary features of an NA architecture.
 
 use pace_graph::structure::topological_order;
 use pace_graph::{Dag, DagSpec, Error};
@@ -11,10 +11,10 @@ const N_OPS: usize = 6;
 /// One-hot operation of each layer (36), then one bit per possible skip connection (15).
 pub(super) const N_FEATURES: usize = N_LAYERS * N_OPS + N_LAYERS * (N_LAYERS - 1) / 2;
 
-/// The features that are on (their value is 1), ascending; the nodes may stand in any order.
+/// The features whose value is 1, ascending. The nodes may be in any order.
 ///
 /// Operation `o` of layer `i` is feature `6 i + o`; the skip from vertex `j` (0 is the input) to layer `i > j` is feature
-/// `36 + i (i - 1) / 2 + j`. The chain itself is always there and has no feature.
+/// `36 + i (i - 1) / 2 + j`. The edges of the chain have no feature, because every architecture has them.
 pub(super) fn active_features(dag: &Dag) -> Result<Vec<Entry>, Error> {
     let spec = DagSpec::na();
     spec.validate(dag)?;
@@ -23,7 +23,7 @@ pub(super) fn active_features(dag: &Dag) -> Result<Vec<Entry>, Error> {
             format!("it wants {N_LAYERS} layers and has {}; the surrogate knows no other size", dag.n_nodes() - 2);
         return Err(Error::Rule { spec: spec.name, rule });
     }
-    // A valid graph has a path through all nodes, hence one topological order.
+    // A valid graph has a path through all nodes, so it has one topological order.
     let dag = dag.relabel(&topological_order(dag));
     let mut active: Vec<usize> =
         (0..N_LAYERS).map(|layer| N_OPS * layer + usize::from(dag.op(layer + 1)) - 2).collect();

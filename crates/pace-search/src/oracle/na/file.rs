@@ -14,7 +14,7 @@ const MAGIC: &str = "PACE-NA1";
 const MAX_SIZE: usize = 1 << 12;
 
 impl NaSurrogate {
-    /// All there is to keep.
+    /// The weights as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.as_bytes().to_vec();
         bytes.extend((self.members.len() as u32).to_le_bytes());

@@ -12,7 +12,7 @@ use crate::perceptron::{HeldOut, MIN_ROWS, PerceptronConfig, SparseRows, mean_pr
 /// How [`NaSurrogate`] is trained, on standardised accuracies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NaSurrogateConfig {
-    /// Of the networks.
+    /// Settings of the networks.
     pub perceptron: PerceptronConfig,
 }
 
@@ -33,8 +33,8 @@ impl Default for NaSurrogateConfig {
 }
 
 impl NaSurrogateConfig {
-    /// Trains on the train part of [`split_reference`], measures on the test part. `progress` is told member, epoch and
-    /// the root mean squared error on the rows of that epoch; members are trained side by side.
+    /// Trains on the train part of [`split_reference`] and measures on the test part. `progress` gets the member, the epoch and
+    /// the root mean squared error of that epoch. Members are trained in parallel.
     ///
     /// # Panics
     /// If a size is zero.

@@ -1,4 +1,4 @@
-//! [`NaSurrogate`]: a learnt stand-in for the weight-sharing accuracy of NA, whose shared weights are lost.
+//! [`NaSurrogate`]: a learnt substitute for the weight-sharing accuracy of NA. The shared weights are lost.
 
 use std::sync::OnceLock;
 
@@ -22,10 +22,10 @@ pub use fit::NaSurrogateConfig;
 
 /// The mean of a few small perceptrons on the one-hot operations and skip bits of an architecture.
 ///
-/// Perceptrons, because they were clearly better on held-out rows than ridge regression on all products of two features
-/// (RMSE 0.236, on another random tenth) and than a Gaussian process on the features (0.230).
+/// Perceptrons were clearly better on held-out rows than ridge regression on all products of two features (RMSE 0.236, on
+/// another random tenth) and than a Gaussian process on the features (0.230).
 ///
-/// Trained on the real table ([`NaSurrogateConfig::fit`]); the weights in this crate serve any machine
+/// It is trained on the real table ([`NaSurrogateConfig::fit`]). Trained weights are part of this crate
 /// ([`NaSurrogate::embedded`]). Scores are accuracies, as in the table.
 ///
 /// ```
@@ -45,14 +45,14 @@ pub struct NaSurrogate {
 }
 
 impl NaSurrogate {
-    /// The weights that come with this crate, trained by us on the real table.
+    /// The weights in this crate, which we trained on the real table.
     pub fn embedded() -> &'static NaSurrogate {
         static EMBEDDED: OnceLock<NaSurrogate> = OnceLock::new();
         let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/weights/na.bin"));
         EMBEDDED.get_or_init(|| NaSurrogate::from_bytes(bytes).expect("a test reads the embedded weights"))
     }
 
-    /// How it did on the test part of the table it was trained on.
+    /// How good it is on the test part of the table.
     pub fn held_out(&self) -> HeldOut {
         self.held_out
     }
@@ -67,13 +67,13 @@ impl Oracle for NaSurrogate {
     }
 }
 
-/// In the published table 3 of 10 possible skips are there, in [`Enas`] 5 of 10: so many of these stay.
+/// Share of skips that are kept. The published table has 3 of 10 possible skips, a draw of [`Enas`] 5 of 10.
 const KEPT_SKIPS: f64 = 0.6;
 
-/// `n` architectures drawn like those of the published table, labelled by [`NaSurrogate::embedded`].
+/// `n` architectures from the distribution of the published table, labelled by [`NaSurrogate::embedded`].
 ///
-/// They are draws of [`Enas`] that lose 4 of 10 skips: operations of the table are close to uniform, but its skips are
-/// sparser, and denser architectures than it has were never shown to the surrogate.
+/// They are draws of [`Enas`] that lose 4 of 10 skips. The operations of the table are almost uniform, but its skips are
+/// sparser, and the surrogate has never seen denser architectures.
 pub fn embedded_na(n: usize, seed: u64) -> Result<Dataset, Error> {
     let (sampler, surrogate) = (Enas::default(), NaSurrogate::embedded());
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

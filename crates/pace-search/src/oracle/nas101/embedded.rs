@@ -1,4 +1,4 @@
-//! [`EmbeddedNas101`]: the whole of NAS-Bench-101 without its table.
+//! [`EmbeddedNas101`]: all cells of NAS-Bench-101, without the table.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use crate::error::Error;
 use crate::oracle::table::{Scores, Table};
 use crate::perceptron::HeldOut;
 
-/// What serves NAS-Bench-101 where its table is not at hand: all 423,624 cells, with guessed accuracies.
+/// A substitute for NAS-Bench-101, if its table is missing: all 423,624 cells, with guessed accuracies.
 #[derive(Clone, Debug)]
 pub struct EmbeddedNas101 {
-    /// The cells, counted out exactly.
+    /// All cells.
     pub space: Arc<Nas101Space>,
-    /// In plain words: what this is, and what it is not.
+    /// What this is, and what it is not, for users.
     pub note: String,
 }
 
-/// The space of NAS-Bench-101, labelled by [`Nas101Surrogate::embedded`] where somebody asks.
+/// Enumerates the space of NAS-Bench-101. [`Nas101Surrogate::embedded`] labels cells on request.
 pub fn embedded_nas101() -> EmbeddedNas101 {
     EmbeddedNas101::new(Arc::new(Nas101Space::enumerate()))
 }
 
 impl EmbeddedNas101 {
-    /// The same with cells that are counted out already.
+    /// The same, if the cells are enumerated already.
     pub fn new(space: Arc<Nas101Space>) -> EmbeddedNas101 {
         let surrogate = Nas101Surrogate::embedded();
         let HeldOut { rmse, spearman, n_rows, .. } = surrogate.held_out();

@@ -1,7 +1,7 @@
-//! NAS-Bench-101 cells as the features that the surrogate reads.
+//! The features of a NAS-Bench-101 cell.
 //!
-//! All are the same for isomorphic cells: most are counts over nodes, edges and paths, the rest is read off the canonical
-//! form, which alone tells all cells apart.
+//! All are the same for isomorphic cells. Most are counts over nodes, edges and paths. The others describe the canonical
+//! form, and only they distinguish all cells.
 
 use pace_graph::{Dag, DagSpec, Error, canonical};
 
@@ -11,7 +11,7 @@ use crate::perceptron::Entry;
 const N_INNER: usize = 3;
 const MAX_INNER: usize = 5;
 
-/// How many features every part has, in this order.
+/// The number of features of each part, in this order.
 const PARTS: [usize; 9] =
     [N_PATHS, DEPTHS, SURROUNDINGS, EDGE_KINDS, STEP_KINDS, SIZES, CANONICAL_EDGES, CANONICAL_OPS, AMOUNTS];
 /// Sequences of at most 5 operations: 1 + 3 + 9 + 27 + 81 + 243.
@@ -45,7 +45,7 @@ struct Row {
 }
 
 impl Row {
-    /// One more of this feature of the current part.
+    /// Adds 1 to a feature of the current part.
     fn count(&mut self, feature: usize) {
         let feature = (self.start + feature) as u16;
         match self.entries.iter_mut().rev().find(|(other, _)| *other == feature) {
@@ -60,7 +60,7 @@ impl Row {
     }
 }
 
-/// The features of a cell under any numbering that are not zero.
+/// The features of a cell, under any numbering, that are not zero.
 pub(super) fn cell_features(dag: &Dag) -> Result<Vec<Entry>, Error> {
     DagSpec::nas101().validate(dag)?;
     let dag = canonical(dag);
@@ -110,7 +110,7 @@ pub(super) fn cell_features(dag: &Dag) -> Result<Vec<Entry>, Error> {
     Ok(row.entries)
 }
 
-/// Calls `found` with the number of the operation sequence of every path from `node` to the output.
+/// Calls `found` for every path from `node` to the output, with the number of its sequence of operations.
 fn paths(
     next: &[Vec<usize>],
     op: &impl Fn(usize) -> usize,
@@ -128,10 +128,11 @@ fn paths(
     }
 }
 
-/// How much is computed where, for one channel of input and of output.
+/// The amounts of computation, for one channel of input and of output.
 ///
-/// The output concatenates the inner nodes before it, so each of m has 1/m of the channels; any other node has as many as
-/// the widest node after it (Ying et al. 2019, section 2.2). Edges from the input are projections (1x1 convolutions).
+/// The output concatenates the m inner nodes before it, so each of them has 1/m of the channels. Any other node has as many
+/// channels as the widest node after it (Ying et al. 2019, section 2.2). Edges from the input are projections (1x1
+/// convolutions).
 fn amounts(dag: &Dag, next: &[Vec<usize>]) -> [f32; AMOUNTS] {
     let last = next.len() - 1;
     let n_final = dag.predecessors(last).filter(|&node| node != 0).count() as f32;

@@ -1,4 +1,4 @@
-//! [`Nas101Surrogate`]: a learnt stand-in for the table of NAS-Bench-101.
+//! [`Nas101Surrogate`]: a learnt substitute for the table of NAS-Bench-101.
 
 use std::sync::OnceLock;
 
@@ -16,11 +16,11 @@ use features::{N_FEATURES, cell_features};
 
 pub use embedded::{EmbeddedNas101, embedded_nas101};
 
-/// The mean of small perceptrons on counts of paths, edges and surroundings of the nodes of a cell.
+/// The mean of small perceptrons on counts of paths and edges of a cell, and of the surroundings of its nodes.
 ///
-/// Trained on the real table ([`Nas101SurrogateConfig::fit`]); the weights in this crate serve any machine
-/// ([`Nas101Surrogate::embedded`]). Scores are accuracies, as in the table. The networks learn ranks, because most cells
-/// lie within a few hundredths and a few have failed altogether.
+/// It is trained on the real table ([`Nas101SurrogateConfig::fit`]). Trained weights are part of this crate
+/// ([`Nas101Surrogate::embedded`]). Scores are accuracies, as in the table. The networks learn ranks, because the accuracies
+/// of most cells differ by a few hundredths, and a few cells did not train at all.
 ///
 /// ```
 /// use pace_search::oracle::{Nas101Surrogate, Oracle};
@@ -59,7 +59,7 @@ impl GraphFeatures for Nas101Features {
 /// How [`Nas101Surrogate`] is trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nas101SurrogateConfig {
-    /// Of the networks.
+    /// Settings of the networks.
     pub perceptron: PerceptronConfig,
 }
 
@@ -81,9 +81,9 @@ impl Default for Nas101SurrogateConfig {
 
 impl Nas101SurrogateConfig {
     /// Trains on nine tenths of the labelled cells and measures on the others, split by
-    /// [`split_reference`](pace_graph::split_reference) in the order of the table; no cell may stand in it twice.
-    /// `progress` is told member, epoch and the root mean squared error of that epoch in units of the transformed ranks
-    /// (standard deviation 1.46); members are trained side by side.
+    /// [`split_reference`](pace_graph::split_reference) in the order of the table. No cell may be in the table twice.
+    /// `progress` gets the member, the epoch and the root mean squared error of that epoch, in units of the transformed ranks
+    /// (standard deviation 1.46). Members are trained in parallel.
     ///
     /// # Panics
     /// If a size is zero.

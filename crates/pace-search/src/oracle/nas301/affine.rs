@@ -2,22 +2,22 @@
 
 use crate::error::Error;
 
-/// `y = slope x + offset`, with what it misses by.
+/// `y = slope x + offset`, with its residual.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AffineMap {
-    /// Rise of y over that of x.
+    /// Change of y per unit of x.
     pub slope: f64,
-    /// y where x is zero.
+    /// y at x = 0.
     pub offset: f64,
-    /// Standard deviation of the residuals, with two degrees of freedom taken off.
+    /// Standard deviation of the residuals, with n - 2 degrees of freedom.
     pub residual_std: f64,
 }
 
 impl AffineMap {
-    /// The identity, for a network whose own predictions are wanted.
+    /// The identity, for the network's own predictions.
     pub const IDENTITY: AffineMap = AffineMap { slope: 1.0, offset: 0.0, residual_std: 0.0 };
 
-    /// Least squares on pairs (x, y): at least three, and not all at one x.
+    /// Least squares on pairs (x, y). There must be at least three, and at least two different x.
     pub fn fit(pairs: &[(f64, f64)]) -> Result<AffineMap, Error> {
         if pairs.len() < 3 {
             return Err(Error::TooFewRows { n_rows: pairs.len(), wanted: 3 });

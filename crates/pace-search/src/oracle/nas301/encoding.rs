@@ -1,4 +1,4 @@
-//! [`Encoding`]: a genotype as the 34 codes that the network reads.
+//! [`Encoding`]: from a genotype to the 34 codes that the network reads.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ pub(super) const N_CODES: usize = 2 * (N_EDGES + N_PAIRS);
 const PREFIX: &str = "NetworkSelectorDatasetInfo_COLON_darts_COLON_";
 const ABSENT: &str = "#na#";
 
-/// The first edge of every intermediate node; edges are numbered by the state they come from.
+/// The first edge of every intermediate node. The edges of a node are numbered by the state they come from.
 pub(super) const FIRST_EDGE: [usize; 4] = [0, 2, 5, 9];
 
 /// The tables of `encoding.json`, in the order in which the network was trained: `edge_normal_0..13`, `edge_reduce_0..13`,
-/// `inputs_node_normal_3..5`, `inputs_node_reduce_3..5`. By number: the file itself sorts 10 before 2.
+/// `inputs_node_normal_3..5`, `inputs_node_reduce_3..5`. They are sorted by number, whereas the file sorts 10 before 2.
 #[derive(Clone, Debug)]
 pub(super) struct Encoding {
     columns: Vec<HashMap<String, usize>>,
@@ -27,7 +27,7 @@ pub(super) struct Encoding {
 }
 
 impl Encoding {
-    /// Parses the text of `encoding.json`; `n_codes[i]` is how many codes column i of the network knows.
+    /// Parses the text of `encoding.json`. Column i of the network knows `n_codes[i]` codes.
     pub(super) fn parse(text: &str, file: &str, n_codes: &[usize; N_CODES]) -> Result<Encoding, Error> {
         let wrong = |reason: String| Error::Network { file: file.to_owned(), reason };
         let mut tables: HashMap<String, HashMap<String, usize>> = serde_json::from_str(text)
@@ -76,7 +76,7 @@ pub(super) fn inputs(cell: &DartsCell, node: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// Edge and operation of every entry.
+/// The edge and the operation of every entry.
 pub(super) fn edges(cell: &DartsCell) -> Result<[(usize, usize); 8], pace_graph::Error> {
     if let Some(node) = (0..4).find(|&node| inputs(cell, node)[0] == inputs(cell, node)[1]) {
         return Err(rule(format!("both operations of intermediate {node} read one state; choose two different ones")));

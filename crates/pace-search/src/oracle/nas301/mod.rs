@@ -17,11 +17,11 @@ pub use affine::AffineMap;
 pub use network::Nas301Network;
 pub use surrogate::{Nas301Features, Nas301Surrogate, Nas301SurrogateConfig, embedded_nas301};
 
-/// A network, brought to the scale of NAS-Bench-301.
+/// A network whose predictions are mapped to the scale of NAS-Bench-301.
 ///
-/// Scores are validation accuracies in percent. A graph is one cell that serves as normal and as reduction cell, as in the
-/// authors' samples. The network reads numbered intermediate nodes and does not quite agree with itself on isomorphic cells;
-/// here each is numbered canonically, so that isomorphic graphs have one score.
+/// Scores are validation accuracies in percent. A graph is one cell that is both the normal and the reduction cell, as in the
+/// authors' samples. The network reads numbered intermediate nodes, and its predictions for isomorphic cells differ a little.
+/// Here each cell is numbered canonically, so that isomorphic graphs have the same score.
 #[derive(Clone, Debug)]
 pub struct Nas301 {
     network: Nas301Network,
@@ -29,12 +29,12 @@ pub struct Nas301 {
 }
 
 impl Nas301 {
-    /// A network whose predictions are passed through `map`.
+    /// A network whose predictions are mapped by `map`.
     pub fn new(network: Nas301Network, map: AffineMap) -> Nas301 {
         Nas301 { network, map }
     }
 
-    /// The map that brings the network closest to the accuracies of these records, by least squares.
+    /// Fits the map to the accuracies of these records by least squares.
     pub fn calibrated(network: Nas301Network, records: &[DartsRecord]) -> Result<Nas301, Error> {
         let mut pairs = Vec::with_capacity(records.len());
         for (graph, record) in records.iter().enumerate() {
@@ -47,13 +47,13 @@ impl Nas301 {
         Ok(Nas301 { network, map })
     }
 
-    /// The same with Gaussian noise of the standard deviation that the map misses by.
+    /// The same oracle plus Gaussian noise, with the residual standard deviation of the map.
     pub fn with_noise(self, seed: u64) -> Noisy<Nas301> {
         let std = self.map.residual_std;
         Noisy::new(self, std, seed)
     }
 
-    /// The map in use.
+    /// The map.
     pub fn map(&self) -> AffineMap {
         self.map
     }
@@ -73,7 +73,7 @@ impl Nas301 {
 impl Oracle for Nas301 {
     fn evaluate(&self, dags: &[Dag]) -> Result<Vec<f64>, Error> {
         let score = |(graph, dag): (usize, &Dag)| self.score(dag).map_err(|reason| Error::Graph { graph, reason });
-        // Collected first, so that the error is that of the first bad graph.
+        // Collected first, so that the error is about the first bad graph.
         let scores: Vec<Result<f64, Error>> = dags.par_iter().enumerate().map(score).collect();
         scores.into_iter().collect()
     }

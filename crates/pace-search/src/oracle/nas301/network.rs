@@ -1,4 +1,4 @@
-//! [`Nas301Network`]: the small network that YAHPO Gym trained on the results behind NAS-Bench-301.
+//! [`Nas301Network`]: the small network that YAHPO Gym trained on the results of NAS-Bench-301.
 
 use pace_graph::dataset::Genotype;
 
@@ -7,15 +7,15 @@ use super::onnx::Tensors;
 use crate::error::Error;
 use crate::perceptron::dot;
 
-/// Codes and length of the embeddings, in the order of [`Encoding`].
+/// Number of codes and length of the embeddings, in the order of [`Encoding`].
 const EDGE: (usize, usize) = (8, 10);
 const PAIRS: [(usize, usize); 3] = [(4, 6), (7, 10), (11, 12)];
-/// All embeddings and the epoch.
+/// The lengths of all embeddings, and 1 for the epoch.
 const N_INPUTS: usize = 337;
 const N_OUTPUTS: usize = 2;
 const DEEP: [usize; 4] = [N_INPUTS, 512, 512, N_OUTPUTS];
 const DEEPER: [usize; 6] = [N_INPUTS, 256, 256, 128, 128, N_OUTPUTS];
-/// The epoch that accuracies are predicted for: the last one of the benchmark.
+/// Accuracies are predicted for this epoch, the last one of the benchmark.
 const EPOCH: f32 = 98.0;
 /// 1/52, the highest fidelity that the network was trained with.
 const EPOCH_SCALE: f32 = 0.019_230_77;
@@ -28,12 +28,12 @@ const SELU_GAMMA: f32 = 1.050_701;
 /// x = (e_1[c_1], ..., e_34[c_34], epoch / 52),   accuracy = 100 sigmoid(wide(x) + deep(x) + deeper(x))
 /// ```
 ///
-/// with one, three and five layers and SELU between them. Read from the published ONNX file; this is a port, not a runtime:
-/// a file with other tensors is refused. Its second output, the training time, is left out.
+/// with one, three and five layers and SELU between them. The weights are read from the published ONNX file. This is a port,
+/// not an ONNX runtime: a file with other tensors is an error. The second output, the training time, is not computed.
 #[derive(Clone, Debug)]
 pub struct Nas301Network {
     encoding: Encoding,
-    /// Tables of the 34 choices, with the length of their rows.
+    /// The 34 tables, with the length of their rows.
     embeddings: Vec<(usize, Vec<f32>)>,
     branches: [Vec<Layer>; 3],
 }
@@ -46,7 +46,7 @@ struct Layer {
 }
 
 impl Nas301Network {
-    /// Reads the bytes of the ONNX file and the text of its `encoding.json`; the names are those that messages use.
+    /// Reads the bytes of the ONNX file and the text of its `encoding.json`. Error messages name `file` and `encoding_file`.
     pub fn read(onnx: &[u8], file: &str, encoding: &str, encoding_file: &str) -> Result<Nas301Network, Error> {
         let sizes = sizes();
         let encoding = Encoding::parse(encoding, encoding_file, &sizes.map(|(n_codes, _)| n_codes))?;
@@ -70,7 +70,7 @@ impl Nas301Network {
         Ok(Nas301Network { encoding, embeddings, branches })
     }
 
-    /// The validation accuracy in percent after 98 epochs that the network predicts for a pair of cells.
+    /// The predicted validation accuracy of a pair of cells after 98 epochs, in percent.
     pub fn predict(&self, genotype: &Genotype) -> Result<f64, pace_graph::Error> {
         let codes = self.encoding.codes(genotype)?;
         let embedded =
@@ -81,7 +81,7 @@ impl Nas301Network {
     }
 }
 
-/// Codes and length of each of the 34 embeddings.
+/// Number of codes and length of each of the 34 embeddings.
 pub(super) fn sizes() -> [(usize, usize); N_CODES] {
     std::array::from_fn(|column| if column < 28 { EDGE } else { PAIRS[(column - 28) % 3] })
 }

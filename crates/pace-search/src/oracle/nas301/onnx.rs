@@ -6,7 +6,7 @@ use prost::Message;
 
 use crate::error::Error;
 
-/// `ModelProto` of `onnx.proto`, as far as weights go.
+/// `ModelProto` of `onnx.proto`; only the fields that lead to weights.
 #[derive(Clone, PartialEq, Message)]
 struct Model {
     #[prost(message, optional, tag = "7")]
@@ -38,7 +38,7 @@ struct Initializer {
 /// `TensorProto.DataType.FLOAT`.
 const FLOAT: i32 = 1;
 
-/// The initialisers of single precision by name.
+/// The initialisers in single precision, by name.
 #[derive(Debug)]
 pub(super) struct Tensors<'a> {
     file: &'a str,
@@ -66,7 +66,7 @@ impl<'a> Tensors<'a> {
         Ok(found)
     }
 
-    /// Takes a tensor of this shape out.
+    /// Removes a tensor; an error if it does not have this shape.
     pub(super) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let found = self.tensors.remove(name);
         let (dims, values) =

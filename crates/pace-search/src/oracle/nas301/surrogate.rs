@@ -1,4 +1,4 @@
-//! [`Nas301Surrogate`]: what remains of [`Nas301`](super::Nas301) in a small file.
+//! [`Nas301Surrogate`]: [`Nas301`](super::Nas301), distilled to a small file.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -16,13 +16,13 @@ use crate::oracle::Oracle;
 use crate::perceptron::{Distilled, Entry, GraphFeatures, HeldOut, PerceptronConfig, SparseRows};
 
 const N_OPS: usize = 7;
-/// Pairs of inputs of the last three intermediate nodes start here, by the larger one: 3, 6 and 10 of them.
+/// The first feature for the pairs of inputs of each of the last three intermediate nodes, which have 3, 6 and 10 pairs.
 const FIRST_PAIR: [usize; 3] = [N_EDGES * N_OPS, N_EDGES * N_OPS + 3, N_EDGES * N_OPS + 9];
 const N_FEATURES: usize = N_EDGES * N_OPS + 19;
 
-/// The mean of small perceptrons on the choices of one cell, taught by the published network.
+/// The mean of small perceptrons on the choices of one cell, trained on predictions of the published network.
 ///
-/// Scores are validation accuracies in percent, without noise, of an architecture with this cell in both places.
+/// Scores are validation accuracies in percent, without noise. The cell is both the normal and the reduction cell.
 ///
 /// ```
 /// use pace_graph::enumerate::{Darts, Sampler};
@@ -56,7 +56,7 @@ impl GraphFeatures for Nas301Features {
     }
 }
 
-/// The features of a canonical cell that are on: operation by edge, then inputs by node.
+/// The features of a canonical cell whose value is 1: operation by edge, then inputs by node.
 fn cell_features(dag: &Dag) -> Result<Vec<Entry>, pace_graph::Error> {
     let cell = DartsCell::from_dag(dag)?;
     let pair = |node: usize| {
@@ -67,12 +67,12 @@ fn cell_features(dag: &Dag) -> Result<Vec<Entry>, pace_graph::Error> {
     Ok(on.map(|feature| (feature as u16, 1.0)).collect())
 }
 
-/// How [`Nas301Surrogate`] is taught.
+/// How [`Nas301Surrogate`] is trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nas301SurrogateConfig {
-    /// Of the networks.
+    /// Settings of the networks.
     pub perceptron: PerceptronConfig,
-    /// Different cells that the teacher is asked about; a tenth of them is held out.
+    /// The number of different cells that the teacher scores. A tenth of them is held out.
     pub n_cells: usize,
 }
 
@@ -93,9 +93,9 @@ impl Default for Nas301SurrogateConfig {
 }
 
 impl Nas301SurrogateConfig {
-    /// Draws cells ([`Darts`]), asks the teacher, and trains on nine tenths of them; no two are isomorphic, so nothing that
-    /// is held out was taught. `progress` is told member, epoch and the root mean squared error of that epoch in standard
-    /// deviations; members are trained side by side.
+    /// Draws cells ([`Darts`]), asks the teacher for their scores, and trains on nine tenths of them. No two are isomorphic, so
+    /// no held-out cell is a training cell. `progress` gets the member, the epoch and the root mean squared error of that
+    /// epoch, in standard deviations. Members are trained in parallel.
     ///
     /// # Panics
     /// If a size is zero.
@@ -121,7 +121,7 @@ impl Nas301SurrogateConfig {
     }
 }
 
-/// `n` cells drawn as the authors draw them ([`Darts`]), labelled by [`Nas301Surrogate::embedded`].
+/// `n` cells from the authors' distribution ([`Darts`]), labelled by [`Nas301Surrogate::embedded`].
 pub fn embedded_nas301(n: usize, seed: u64) -> Result<Dataset, Error> {
     let surrogate = Nas301Surrogate::embedded();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

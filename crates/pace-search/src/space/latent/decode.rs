@@ -1,13 +1,13 @@
-//! [`Decode`]: the way back from vectors to graphs.
+//! [`Decode`]: from vectors to graphs.
 
 use std::collections::HashMap;
 
 use faer::MatRef;
 use pace_graph::{Dag, GraphKey};
 
-/// The way back from vectors to graphs. A closure of this shape will do.
+/// A decoder from vectors to graphs. Closures implement it.
 pub trait Decode: Sync {
-    /// Several decodings of each row of x [N, D], drawn by `seed`; none where a draw is not a valid graph.
+    /// Decodes each row of x [N, D] several times; `None` for a draw that is not a valid graph. `seed` determines the draws.
     fn decode(&self, x: MatRef<'_, f64>, seed: u64) -> Vec<Vec<Option<Dag>>>;
 }
 
@@ -17,7 +17,7 @@ impl<F: Fn(MatRef<'_, f64>, u64) -> Vec<Vec<Option<Dag>>> + Sync> Decode for F {
     }
 }
 
-/// The most frequent class among valid decodings, as it came first; the earliest of several.
+/// The first graph of the most frequent isomorphism class; of equally frequent ones the earliest.
 pub(super) fn most_frequent(decodings: Vec<Option<Dag>>) -> Option<Dag> {
     let mut classes: HashMap<GraphKey, (usize, usize)> = HashMap::new();
     for (index, dag) in decodings.iter().enumerate() {

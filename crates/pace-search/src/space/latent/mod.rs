@@ -1,4 +1,4 @@
-//! [`Latent`]: the latent space of a generative model, searched by sampling and decoded back to graphs.
+//! [`Latent`]: the latent space of a generative model. It is searched by sampling, and vectors are decoded to graphs.
 
 use std::collections::HashSet;
 
@@ -23,23 +23,23 @@ pub use decode::Decode;
 use decode::most_frequent;
 use shortlist::{Shortlist, highest};
 
-/// A batch is filled up with no fewer vectors than that at a time.
+/// The smallest number of vectors by which a batch is filled up.
 const MIN_REFILL: usize = 8;
 
-/// How hard to search for the best vector.
+/// The effort of a search for the best vector.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatentConfig {
-    /// Vectors drawn uniformly in the box.
+    /// The number of vectors drawn uniformly in the box.
     pub n_uniform: usize,
-    /// Vectors drawn around the best ones so far.
+    /// The number of vectors drawn around the best ones so far.
     pub n_around: usize,
-    /// Spread of those, relative to the width of the box.
+    /// The standard deviation of the steps to these, relative to the width of the box.
     pub spread: f64,
-    /// Rounds of improving a chosen vector; 0 takes it as drawn.
+    /// Rounds of refinement of a chosen vector; 0 takes it as drawn.
     pub n_refinements: usize,
-    /// Steps tried in each.
+    /// Steps tried in each round of refinement.
     pub n_steps: usize,
-    /// How often a batch is filled up again after decodings that were invalid or known.
+    /// How often a batch is filled up after some decodings were invalid or known.
     pub n_refills: usize,
 }
 
@@ -50,11 +50,11 @@ impl Default for LatentConfig {
     }
 }
 
-/// A box around training latents, and a decoder.
+/// A box around the latent vectors of the training graphs, and a decoder.
 ///
-/// A vector stands for the most frequent valid graph among its decodings. (The reference means to do the same, but takes
-/// the first valid one; and it scores a vector without valid decodings by the worst score in the data, where it is dropped
-/// here.) Graphs that are isomorphic to anything known are dropped, too.
+/// A vector is decoded several times, and stands for the most frequent valid graph. Vectors without a valid decoding are
+/// dropped, and so are graphs that are isomorphic to known ones. The reference code intends the same, but takes the first
+/// valid graph, and gives a vector without a valid decoding the worst score in the data.
 pub struct Latent<'a> {
     config: LatentConfig,
     decoder: &'a dyn Decode,
@@ -64,7 +64,7 @@ pub struct Latent<'a> {
 }
 
 impl<'a> Latent<'a> {
-    /// The box of per-dimension minima and maxima of `train` [N, D].
+    /// The box between the minima and the maxima of the columns of `train` [N, D].
     pub fn new(config: LatentConfig, train: MatRef<'_, f64>, decoder: &'a dyn Decode) -> Result<Latent<'a>, Error> {
         check_vectors(train)?;
         let bound = |pick: fn(f64, f64) -> f64, start| {
@@ -74,7 +74,7 @@ impl<'a> Latent<'a> {
         Ok(Latent { config, decoder, low, high, known: HashSet::new() })
     }
 
-    /// Also drops these graphs, e.g. those the model was trained on, whose scores are known.
+    /// Also drops these graphs, e.g. the training graphs, whose scores are known.
     pub fn avoiding<'d>(mut self, dags: impl IntoIterator<Item = &'d Dag>) -> Latent<'a> {
         self.known.extend(dags.into_iter().map(GraphKey::of));
         self
@@ -84,12 +84,12 @@ impl<'a> Latent<'a> {
         &self.config
     }
 
-    /// What vectors are decoded to, known or not.
+    /// The graphs of vectors, known or not.
     pub(super) fn graphs(&self, x: MatRef<'_, f64>, rng: &mut dyn Rng) -> Vec<Dag> {
         self.decoder.decode(x, rng.next_u64()).into_iter().filter_map(most_frequent).collect()
     }
 
-    /// The most promising of many vectors of the box.
+    /// The best of many uniform vectors, by the criterion.
     pub(super) fn best_uniform(&self, criterion: &dyn Criterion, rng: &mut dyn Rng) -> Matrix {
         Shortlist::of(self.uniform(self.config.n_uniform, rng), criterion).vectors
     }
@@ -99,7 +99,7 @@ impl<'a> Latent<'a> {
         Mat::from_fn(n, self.low.len(), |_, column| self.low[column] + width(column) * rng.random::<f64>())
     }
 
-    /// `n` vectors around rows of `centres`, in turn, inside the box.
+    /// `n` vectors inside the box, around the rows of `centres` in turn.
     pub(super) fn around(&self, centres: MatRef<'_, f64>, spread: f64, n: usize, rng: &mut dyn Rng) -> Matrix {
         Mat::from_fn(n, self.low.len(), |row, column| {
             let step: f64 = StandardNormal.sample(rng);
@@ -109,7 +109,7 @@ impl<'a> Latent<'a> {
         })
     }
 
-    /// Random steps of shrinking length, uphill only.
+    /// Takes random steps of shrinking length, each only if it raises the score.
     fn refine(&self, start: Vec<f64>, criterion: &dyn Criterion, rng: &mut dyn Rng) -> Vec<f64> {
         let row = |point: &[f64]| Mat::from_fn(1, point.len(), |_, column| point[column]);
         let (mut point, mut spread) = (start, self.config.spread);
@@ -124,7 +124,7 @@ impl<'a> Latent<'a> {
         point
     }
 
-    /// The graphs of vectors, without what is invalid, known or taken.
+    /// The graphs of vectors, without those that are invalid, known or taken.
     pub(super) fn decode(
         &self,
         x: &Matrix,
@@ -158,7 +158,7 @@ impl Space for Latent<'_> {
         found
     }
 
-    /// None: without an encoder a graph has no vector.
+    /// Always `None`: without an encoder a graph has no vector.
     fn admit(&self, _dag: Dag) -> Option<Candidate> {
         None
     }
@@ -192,9 +192,9 @@ impl Embedded for Latent<'_> {
         let mut shortlist = Shortlist::of(drawn, criterion);
         let (mut taken, mut found) = (taken.clone(), Vec::new());
         for pass in 0..=self.config.n_refills {
-            // A whole batch is chosen before it is decoded: decoders are fast on many vectors. Refined vectors may all lead
-            // to the top of one hill, where everything is known; so what is missing is filled up with vectors as drawn,
-            // more of them each time.
+            // A whole batch is chosen before it is decoded: decoders are fast on many vectors. Refined vectors may all end at
+            // one maximum, around which all graphs are known. So a batch is filled up with vectors as drawn, more of them
+            // each time.
             let n_missing = n.saturating_sub(found.len());
             let n_wanted = match pass {
                 0 => n_missing,
@@ -222,7 +222,7 @@ impl Embedded for Latent<'_> {
         Ok(found)
     }
 
-    /// None: there is always a closer one.
+    /// Always empty: in a continuous space no vector is the nearest.
     fn nearest(&self, _of: &Candidate, _n: usize, _taken: &Taken<'_>) -> Result<Vec<Candidate>, Error> {
         Ok(Vec::new())
     }

@@ -1,16 +1,16 @@
-//! [`Shortlist`]: the most promising of many vectors.
+//! [`Shortlist`]: the best of many vectors.
 
 use crate::Matrix;
 use crate::numerics::rows::{gather, to_vec};
 use crate::space::Criterion;
 
-/// The first of the highest scores; what is no number never wins.
+/// The first of the highest scores, and its index. NaN is ignored.
 pub(super) fn highest(scores: &[f64]) -> Option<(usize, f64)> {
     let scores = scores.iter().copied().enumerate().filter(|(_, score)| !score.is_nan());
     scores.rev().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The best of the drawn vectors, from which a batch is chosen one by one.
+/// The best of the drawn vectors, among which a batch is chosen one by one.
 pub(super) struct Shortlist {
     pub(super) vectors: Matrix,
     scores: Vec<f64>,

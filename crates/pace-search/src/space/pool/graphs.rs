@@ -1,4 +1,4 @@
-//! [`Graphs`]: the graphs behind the rows of a pool.
+//! [`Graphs`]: the graphs of a pool.
 
 use std::collections::HashMap;
 
@@ -6,15 +6,15 @@ use pace_graph::enumerate::Nas101Space;
 use pace_graph::{Dag, GraphKey};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-/// Graphs by number, and numbers by graph.
+/// A list of graphs that can be searched by graph.
 pub trait Graphs: Sync {
-    /// How many.
+    /// How many graphs there are.
     fn n_graphs(&self) -> usize;
 
     /// The graph of a row.
     fn dag(&self, place: usize) -> Dag;
 
-    /// The row of a graph under any numbering of its nodes, if it has one.
+    /// The row of a graph under any numbering of its nodes; `None` if it is not in the list.
     fn place(&self, dag: &Dag) -> Option<usize>;
 }
 
@@ -32,7 +32,7 @@ impl Graphs for Nas101Space {
     }
 }
 
-/// A list of graphs, with an index by isomorphism class.
+/// A list of graphs with an index by isomorphism class.
 #[derive(Clone, Debug)]
 pub struct Listed {
     dags: Vec<Dag>,
@@ -40,7 +40,7 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Indexes the list; of isomorphic graphs the first is found.
+    /// Indexes the list. Of isomorphic graphs the first is found.
     pub fn new(dags: Vec<Dag>) -> Listed {
         let keys: Vec<GraphKey> = dags.par_iter().map(GraphKey::of).collect();
         let mut places = HashMap::with_capacity(keys.len());

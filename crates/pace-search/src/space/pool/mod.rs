@@ -1,4 +1,4 @@
-//! [`Pool`]: a space that is embedded as a whole, a row per graph.
+//! [`Pool`]: a list of graphs with their vectors, one row each.
 
 use std::cmp::Ordering;
 
@@ -17,23 +17,23 @@ mod graphs;
 
 pub use graphs::{Graphs, Listed};
 
-/// Rows among which a batch is chosen one by one; the rest was too far behind before anything was imagined.
+/// The best rows, among which a batch is chosen one by one. The others are too far behind to be worth another look.
 const SHORTLIST: usize = 1000;
-/// Rows per piece of work.
+/// Rows per task.
 const CHUNK: usize = 8192;
 const LANES: usize = 8;
 
-/// Graphs with their vectors, in single precision: 423,624 cells of 64 dimensions are 108 MB.
+/// Graphs with their vectors in single precision: 423,624 cells in 64 dimensions take 108 MB.
 ///
-/// A proposal scores every row and keeps the best in O(N); the nearest neighbours are one pass over the matrix on all cores.
-/// Results do not depend on the number of threads: ties go to the lower row.
+/// A proposal scores every row and selects the best in O(N). The nearest neighbours take one pass over the matrix, on all
+/// cores. Results do not depend on the number of threads: ties go to the lower row.
 pub struct Pool<'a> {
     graphs: &'a dyn Graphs,
     vectors: Vectors,
 }
 
 impl<'a> Pool<'a> {
-    /// Puts graphs and their vectors [N, D] together.
+    /// A pool of these graphs with their vectors [N, D].
     pub fn new(graphs: &'a dyn Graphs, vectors: Vectors) -> Result<Pool<'a>, Error> {
         let rows = graphs.n_graphs();
         if rows == 0 {
@@ -49,7 +49,7 @@ impl<'a> Pool<'a> {
         Ok(Pool { graphs, vectors })
     }
 
-    /// How many rows.
+    /// The number of rows.
     #[expect(clippy::len_without_is_empty, reason = "a pool is never empty")]
     pub fn len(&self) -> usize {
         self.graphs.n_graphs()
@@ -60,7 +60,7 @@ impl<'a> Pool<'a> {
         as_matrix(&self.vectors)
     }
 
-    /// The vector of one row `[D]`.
+    /// The vector of a row `[D]`.
     pub fn row(&self, place: usize) -> &[f32] {
         self.vectors.row(place)
     }
@@ -80,7 +80,7 @@ impl<'a> Pool<'a> {
         widen(&self.vectors.select(places))
     }
 
-    /// The `n` untried rows of the highest scores, best first.
+    /// The `n` untried rows with the highest scores, best first.
     fn best_rows(&self, n: usize, taken: &Taken<'_>, scores: &[f64]) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.len()).filter(|&row| !taken.contains_place(row)).collect();
         let order = |a: &usize, b: &usize| descending(scores[*a], scores[*b]).then(a.cmp(b));
@@ -93,7 +93,7 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Higher first, and what is no number last.
+/// Higher first, NaN last.
 fn descending(a: f64, b: f64) -> Ordering {
     let rank = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score };
     rank(b).total_cmp(&rank(a))
@@ -102,7 +102,7 @@ fn descending(a: f64, b: f64) -> Ordering {
 impl Space for Pool<'_> {
     fn sample(&self, n: usize, taken: &Taken<'_>, rng: &mut dyn Rng) -> Vec<Candidate> {
         let (mut taken, mut found) = (taken.clone(), Vec::new());
-        // Hit and miss is cheap until most rows are taken; then the rest is listed.
+        // Drawing again is cheap until most rows are taken. Then the remaining rows are listed.
         for _ in 0..4 * n {
             if found.len() == n {
                 break;
@@ -142,7 +142,7 @@ impl Embedded for Pool<'_> {
         _rng: &mut dyn Rng,
     ) -> Result<Vec<Candidate>, Error> {
         let scores = criterion.score_f32(self.matrix());
-        // More than asked for, in case that rows are isomorphic to what is taken.
+        // More than asked for, in case some rows are isomorphic to taken graphs.
         let mut rows = self.best_rows(n.max(SHORTLIST) + taken.len(), taken, &scores);
         let (mut taken, mut found) = (taken.clone(), Vec::new());
         let mut scores: Vec<f64> = rows.iter().map(|&row| scores[row]).collect();
@@ -183,13 +183,13 @@ impl Embedded for Pool<'_> {
             if found.len() == n || n_rows >= self.len() {
                 return Ok(found);
             }
-            // Some rows are isomorphic to what is taken, or to one another.
+            // Some rows are isomorphic to taken graphs, or to one another.
             n_rows = 2 * n_rows + 1;
         }
     }
 }
 
-/// The `n` rows of the smallest distances, in order.
+/// The `n` rows with the smallest distances, in order.
 fn least(mut rows: Vec<(f32, usize)>, n: usize) -> Vec<(f32, usize)> {
     if n < rows.len() {
         rows.select_nth_unstable_by(n, by_distance);
@@ -203,7 +203,7 @@ fn by_distance(a: &(f32, usize), b: &(f32, usize)) -> Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-/// |a - b|^2, summed in lanes that the compiler can keep side by side.
+/// |a - b|^2, in several partial sums so that the compiler can vectorise it.
 fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0; LANES];
     let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));

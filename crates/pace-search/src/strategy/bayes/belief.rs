@@ -1,4 +1,4 @@
-//! [`Belief`]: a surrogate seen through an acquisition, as the criterion that a space is searched by.
+//! [`Belief`]: a surrogate and an acquisition, as the criterion of a search through a space.
 
 use faer::MatRef;
 
@@ -12,7 +12,7 @@ pub(super) struct Belief {
     pub(super) acquisition: Box<dyn Acquisition>,
     /// The highest score so far, in the units of the fit.
     pub(super) best: f64,
-    /// Whether a batch is spread out by imagined outcomes.
+    /// Whether imagined outcomes spread a batch out.
     pub(super) fantasies: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What both loops share: from answered queries to a belief.
+//! What both loops share: the belief after some answers.
 
 use faer::Mat;
 use rand::Rng;
@@ -14,17 +14,17 @@ use crate::numerics::rows::gather;
 use crate::surrogate::SurrogateSettings;
 use crate::taken::Taken;
 
-/// So many of the best vectors are shown to the space, to look around them.
+/// The number of best vectors that the space may look around.
 const N_NEAR: usize = 10;
 
 impl BayesianOptimisation<'_> {
-    /// Where the search stands.
+    /// The state of the search.
     pub(super) fn phase(&self, history: &History) -> Phase {
         let known = self.known.iter().flat_map(|(_, scores)| scores);
         Phase::of(history, known.copied().max_by(f64::total_cmp))
     }
 
-    /// The belief after some answers, and the vectors of the best of them [K, D]; `None` if nothing is known.
+    /// The belief after some answers, and the vectors [K, D] of the best of them; `None` if no score is known.
     pub(super) fn learn(
         &self,
         scored: &[(&Entry, f64)],
@@ -46,7 +46,7 @@ impl BayesianOptimisation<'_> {
         Ok(Some((Belief { surrogate, acquisition, best, fantasies }, near)))
     }
 
-    /// Vectors and scores to learn from.
+    /// The vectors and scores to learn from.
     fn data(&self, entries: &[(&Entry, f64)]) -> Result<(Matrix, Vec<f64>), Error> {
         let candidates: Vec<&Candidate> = entries.iter().map(|(entry, _)| &entry.candidate).collect();
         let (x, y) = (self.space.vectors(&candidates)?, entries.iter().map(|&(_, score)| score));
@@ -55,14 +55,14 @@ impl BayesianOptimisation<'_> {
         let both = Mat::from_fn(n_known + x.nrows(), known.ncols(), |row, column| {
             if row < n_known { known[(row, column)] } else { x[(row - n_known, column)] }
         });
-        // A query worse than all that is known says "not here", and no more: taken at its word, one of them would leave the
-        // differences at the top too small to learn.
+        // A query worse than all known scores counts as bad as the worst of them: its own score would make the differences
+        // at the top too small to learn.
         let floor = scores.iter().copied().fold(f64::INFINITY, f64::min);
         Ok((both, scores.iter().copied().chain(y.map(|score| score.max(floor))).collect()))
     }
 
-    /// Random candidates in place of those that the acquisition should have found. Where everything promising is known, e.g.
-    /// all good vectors decode to known graphs, anything new will do.
+    /// Random candidates, for rounds in which the acquisition found none, e.g. because all good vectors decode to known
+    /// graphs.
     pub(super) fn anything(&self, n: usize, taken: &Taken<'_>, rng: &mut dyn Rng) -> Vec<Candidate> {
         let drawn = self.space.sample(n, taken, rng).into_iter();
         drawn.map(|candidate| Candidate { origin: Origin::Acquisition, ..candidate }).collect()

@@ -1,6 +1,6 @@
-//! [`BayesianOptimisation`]: learn from what was answered, ask what promises most.
+//! [`BayesianOptimisation`]: learn from the answers, ask what promises most.
 //!
-//! [`ours`] and [`published`] are the two loops; [`learning`] is what they share.
+//! [`ours`] and [`published`] are the two loops. [`learning`] is what they share.
 
 use pace_graph::enumerate::Mutate;
 use serde::{Deserialize, Serialize};
@@ -25,55 +25,58 @@ mod warp;
 pub use reach::Reach;
 pub use warp::Warp;
 
-/// Whose loop it is.
+/// Our loop, or a published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Nothing is asked twice, batches spread out, a restart keeps what was learnt, and the budget holds.
+    /// Our loop. It asks nothing twice, spreads batches out, keeps what it learnt after a restart, and respects the budget.
     Ours,
-    /// The loop of the published NAS-Bench-101 results, with its slips: the acquisition is asked about everything, so
-    /// queries repeat; scores are not standardised; a restart, after 20 rounds without improvement, forgets all samples;
-    /// local search runs after a round is answered, skips the best samples whose score the round has shown, and takes
-    /// only the first random queries for visited, so the neighbour of a sample is mostly itself; and the loop runs 1 query
-    /// (2 with local search) past its budget.
+    /// The loop of the published NAS-Bench-101 results, with its mistakes:
+    ///
+    /// - The acquisition sees all graphs, so queries repeat.
+    /// - Scores are not standardised.
+    /// - A restart, after 20 rounds without improvement, forgets all samples.
+    /// - Local search runs after a round is answered. It skips the best samples if the round has shown their scores. It
+    ///   counts only the first random queries as visited, so the nearest neighbour of a sample is mostly itself.
+    /// - The loop asks 1 query more than its budget, 2 with local search.
     Published,
-    /// The same of NAS-Bench-301, where local search compares a run time with the number of queries and stops after one
-    /// neighbour, and takes nothing for visited.
+    /// The loop of the published NAS-Bench-301 results. It makes the same mistakes, but its local search counts nothing as
+    /// visited, and stops after one neighbour because it compares a run time with a number of queries.
     PublishedNas301,
 }
 
-/// How to learn and to choose.
+/// How to learn and how to choose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BayesianOptimisationConfig {
-    /// Random queries to begin with; may be 0 where scores are known beforehand.
+    /// The number of random queries at the start. It may be 0 if scores are known before the search.
     pub initial: usize,
-    /// What is learnt.
+    /// The model of the scores.
     pub surrogate: SurrogateConfig,
-    /// What becomes of the scores before that.
+    /// The transformation of the scores before the model sees them.
     pub warp: Warp,
-    /// What is chosen by.
+    /// The criterion of the choice.
     pub acquisition: AcquisitionConfig,
-    /// What is chosen among; published loops always look at the whole space.
+    /// The graphs among which a round chooses. Published loops always choose among the whole space.
     pub reach: Reach,
-    /// Spread batches out by imagining the outcomes of what is chosen already.
+    /// Whether to spread a batch out, by imagining the outcomes of the queries that are chosen already.
     pub fantasies: bool,
-    /// DNGO-LS: each round also asks for untried neighbours of the best so far.
+    /// DNGO-LS: whether each round also asks for untried neighbours of the best queries so far.
     pub local_search: bool,
-    /// For how many.
+    /// The number of these neighbours.
     pub n_neighbours: usize,
-    /// Of how many, in turn.
+    /// The number of best queries whose neighbours are asked, in turn.
     pub n_centres: usize,
-    /// The neighbour that the acquisition wants most among so many nearest ones; 1 is the paper's, the nearest of all. Under
-    /// [`Reach::Edits`] neighbours are the graphs one edit away, all of them.
+    /// The number of nearest neighbours among which the acquisition chooses one. The paper has 1. Under [`Reach::Edits`] it
+    /// chooses among all graphs one edit away.
     pub neighbourhood: usize,
-    /// Ask `initial` random queries again after so many rounds without improvement.
+    /// Restart with `initial` random queries after this number of rounds without improvement.
     pub patience: Option<usize>,
-    /// Whose loop.
+    /// Our loop or a published one.
     pub protocol: Protocol,
 }
 
 impl BayesianOptimisationConfig {
-    /// The loop of DNGO without local search: 16 random queries, then rounds.
+    /// The loop of DNGO without local search: 16 random queries, then guided rounds.
     pub fn new(surrogate: SurrogateConfig, acquisition: AcquisitionConfig) -> BayesianOptimisationConfig {
         BayesianOptimisationConfig {
             initial: 16,
@@ -108,14 +111,14 @@ impl StrategySettings for BayesianOptimisationConfig {
 
 /// Bayesian optimisation over an embedded space.
 ///
-/// Each round fits a new surrogate to the vectors and scores of all answered queries and asks for the `n` best by the
-/// acquisition. Failed queries are left out of the fit and not asked again; queries without an answer are imagined to
-/// come out as expected.
+/// Each round fits a new surrogate to the vectors and scores of all answered queries, and asks for the `n` best by the
+/// acquisition. Failed queries are left out of the fit and are not asked again. Queries without an answer are treated as if
+/// their expected scores had been observed.
 pub struct BayesianOptimisation<'a> {
     config: BayesianOptimisationConfig,
     space: &'a dyn Embedded,
     seed: u64,
-    /// What [`Reach::Edits`] goes by.
+    /// The edits of [`Reach::Edits`].
     edits: Option<&'a dyn Mutate>,
     /// Vectors [N, D] and scores from before the search.
     known: Option<(Matrix, Vec<f64>)>,
@@ -140,8 +143,8 @@ impl<'a> BayesianOptimisation<'a> {
         BayesianOptimisation { edits: Some(edits), ..self }
     }
 
-    /// Also learns from scores that were known before, such as those of the graphs a VAE was trained on. They cost no
-    /// queries.
+    /// Also learns from scores that are known before the search, such as those of the graphs a VAE was trained on. They cost
+    /// no queries.
     pub fn with_known(mut self, vectors: Matrix, scores: Vec<f64>) -> Result<BayesianOptimisation<'a>, Error> {
         if vectors.nrows() != scores.len() {
             return Err(Error::TargetCount { rows: vectors.nrows(), targets: scores.len() });

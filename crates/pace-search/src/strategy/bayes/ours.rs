@@ -1,4 +1,4 @@
-//! Our loop: nothing is asked twice, batches spread out, a restart keeps what was learnt.
+//! Our loop: it asks nothing twice, spreads batches out, and keeps what it learnt after a restart.
 
 use rand::Rng;
 
@@ -14,7 +14,7 @@ use crate::strategy::{StrategySettings, round_rng};
 use crate::taken::Taken;
 
 impl BayesianOptimisation<'_> {
-    /// Random queries if they are due; else what the acquisition wants most and, with local search, neighbours of the best.
+    /// Random queries at a start or restart; else the best by the acquisition and, with local search, their neighbours.
     pub(super) fn propose_ours(&self, history: &History, n: usize) -> Result<Vec<Candidate>, Error> {
         let config = &self.config;
         let mut rng = round_rng(self.seed, history);
@@ -35,7 +35,7 @@ impl BayesianOptimisation<'_> {
         Ok(found)
     }
 
-    /// What the acquisition wants most, and the belief behind it, which has imagined the outcomes of all but the last.
+    /// The best candidates by the acquisition, and the belief behind them, which has imagined the outcomes of all but the last.
     fn guided(
         &self,
         history: &History,
@@ -65,19 +65,20 @@ impl BayesianOptimisation<'_> {
         Ok((if found.is_empty() { self.anything(n, taken, rng) } else { found }, Some(belief)))
     }
 
-    /// The space with the edits that [`Reach::Edits`] goes by.
+    /// The space with the edits of [`Reach::Edits`].
     fn edits(&self) -> Result<Edits<'_>, Error> {
         let missing = "mutations of the space";
         let mutate = self.edits.ok_or(Error::Unequipped { strategy: self.config.name(), missing })?;
         Ok(Edits { space: self.space, mutate })
     }
 
-    /// The vector of one query.
+    /// The vector of a candidate.
     fn vector(&self, candidate: &Candidate) -> Result<Vec<f64>, Error> {
         Ok(self.space.vectors(&[candidate])?.row(0).iter().copied().collect())
     }
 
-    /// Of the given queries in turn, the neighbour that is wanted most among its nearest untried ones, or those one edit away.
+    /// For each of the given queries in turn: the best by the acquisition among its nearest untried graphs, or among those
+    /// one edit away.
     fn neighbours(
         &self,
         of: &[(&Entry, f64)],
@@ -97,7 +98,7 @@ impl BayesianOptimisation<'_> {
                 Some(belief) if near.len() > 1 => {
                     let vectors = self.space.vectors(&near.iter().collect::<Vec<_>>())?;
                     let wanted = belief.score(vectors.as_ref());
-                    // Ties go to the nearer one; what is no number is not wanted.
+                    // Ties go to the nearer one. NaN is never chosen.
                     let order = |&a: &usize, &b: &usize| wanted[a].total_cmp(&wanted[b]).then(b.cmp(&a));
                     (0..near.len()).filter(|&row| !wanted[row].is_nan()).max_by(order).unwrap_or(0)
                 }

@@ -1,31 +1,31 @@
-//! [`Phase`]: where a Bayesian optimisation stands, read from its history.
+//! [`Phase`]: the state of a Bayesian optimisation, read from its history.
 
 use std::ops::Range;
 
 use crate::candidate::Origin;
 use crate::history::{Entry, History};
 
-/// The last random queries, and what followed them.
+/// The last random queries, and the guided rounds after them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Phase {
     /// The first of the last random queries.
     pub(super) start: usize,
-    /// How many random queries there are from `start` on, without a break.
+    /// How many random queries follow one another from `start`.
     pub(super) n_random: usize,
-    /// Whether they were followed by others.
+    /// Whether other queries followed them.
     pub(super) is_guided: bool,
-    /// Guided rounds since then in which nothing beat the best score so far. They need not follow one another.
+    /// The number of guided rounds since then without a new best score. They need not be consecutive.
     pub(super) n_stale: usize,
 }
 
 impl Phase {
-    /// Reads the history; `known` is the best score from before it.
+    /// Reads the history. `known` is the best score known before the search.
     pub(super) fn of(history: &History, known: Option<f64>) -> Phase {
         let entries = history.entries();
         let Range { start, end } = history.last_random();
         let before = entries[..end].iter().filter_map(Entry::score).chain(known);
         let mut best = before.fold(f64::NEG_INFINITY, f64::max);
-        // A round begins with what the acquisition chose; neighbours that were asked after it belong to it.
+        // A round begins with queries of the acquisition. The neighbours asked after them belong to it.
         let (mut round, mut n_stale, mut improved) = (None, 0, true);
         for entry in &entries[end..] {
             if entry.candidate.origin == Origin::Acquisition && round != Some(entry.round) {
@@ -40,12 +40,12 @@ impl Phase {
         Phase { start, n_random: end - start, is_guided: entries.len() > end, n_stale }
     }
 
-    /// How many random queries are missing before the first guided one; `None` if there are enough, or it was asked.
+    /// How many random queries are missing before the first guided round; `None` if none is.
     pub(super) fn n_to_begin(&self, initial: usize) -> Option<usize> {
         (!self.is_guided && self.n_random < initial).then(|| initial - self.n_random)
     }
 
-    /// How many random queries a restart asks; `None` if it is not due, which takes `patience` stale rounds.
+    /// How many random queries a restart asks; `None` before `patience` stale rounds.
     pub(super) fn n_to_restart(&self, initial: usize, patience: Option<usize>) -> Option<usize> {
         (initial > 0 && patience.is_some_and(|patience| self.n_stale >= patience)).then_some(initial)
     }

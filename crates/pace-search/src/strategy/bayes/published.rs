@@ -1,4 +1,4 @@
-//! The loop of the published results, with its slips. [`Protocol`] lists them.
+//! The loop of the published results, with its mistakes. [`Protocol`] lists them.
 
 use super::{BayesianOptimisation, Protocol};
 use crate::candidate::{Candidate, Origin};
@@ -7,11 +7,11 @@ use crate::history::{Entry, History};
 use crate::strategy::round_rng;
 use crate::taken::Taken;
 
-/// Rounds without improvement before it starts over.
+/// Rounds without improvement before a restart.
 const PATIENCE: usize = 20;
 
 impl BayesianOptimisation<'_> {
-    /// Random queries if they are due; else what the acquisition wants most, in turn with a half round of local search.
+    /// Random queries at a start or restart; else the best by the acquisition, alternating with a half round of local search.
     pub(super) fn propose_published(&self, history: &History, n: usize) -> Result<Vec<Candidate>, Error> {
         let config = &self.config;
         let mut rng = round_rng(self.seed, history);
@@ -28,7 +28,7 @@ impl BayesianOptimisation<'_> {
         if let Some(n_due) = phase.n_to_restart(config.initial, config.patience.or(Some(PATIENCE))) {
             return Ok(self.space.sample(n_due, &Taken::by(history), &mut rng));
         }
-        // A restart forgets what came before it; and nothing counts as taken, so queries repeat.
+        // A restart forgets what came before it. Nothing counts as taken, so queries repeat.
         let (scored, taken) = (history.scored().filter(|(entry, _)| entry.id >= phase.start), Taken::default());
         let learnt = self.learn(&scored.collect::<Vec<_>>(), None, false, &mut rng)?;
         let Some((mut belief, near)) = learnt else { return Ok(self.space.sample(n, &taken, &mut rng)) };
@@ -36,9 +36,9 @@ impl BayesianOptimisation<'_> {
         Ok(if found.is_empty() { self.anything(n, &taken, &mut rng) } else { found })
     }
 
-    /// What local search asks once the other half of a round is answered: up to `n` nearest neighbours of the best samples.
+    /// The queries of local search, once the other half of a round is answered: up to `n` nearest neighbours of the best.
     ///
-    /// Empty if the last queries were not chosen by the acquisition. Several samples may ask for one neighbour.
+    /// Empty if the last queries were not chosen by the acquisition. Two samples may have the same neighbour.
     fn half_round(&self, history: &History, n: usize) -> Result<Vec<Candidate>, Error> {
         let entries = history.entries();
         let Some(last) = entries.last().filter(|last| last.candidate.origin == Origin::Acquisition) else {

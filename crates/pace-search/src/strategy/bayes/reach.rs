@@ -1,4 +1,4 @@
-//! [`Reach`]: how far from what is known Bayesian optimisation looks.
+//! [`Reach`]: the graphs among which Bayesian optimisation chooses.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,31 +6,31 @@ use crate::candidate::{Candidate, Origin};
 use crate::error::Error;
 use crate::space::{Criterion, Embedded};
 
-/// Candidates among which a batch is chosen one by one; the rest was too far behind before anything was imagined.
+/// The best candidates, among which a batch is chosen one by one. The others are too far behind to be worth another look.
 const SHORTLIST: usize = 1000;
 
-/// What a round chooses among.
+/// The graphs among which a round chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// Whatever the space proposes; of a pool, all rows.
+    /// The graphs that the space proposes; all rows of a pool.
     Space,
-    /// The graphs one edit away from the best so far, and random ones. It takes edits:
+    /// The graphs one edit away from the best so far, and random ones. It needs edits:
     /// [`with_edits`](super::BayesianOptimisation::with_edits).
     ///
-    /// A hundred answers say little about hundreds of thousands of graphs; close to what was seen, guesses err less. That is
-    /// the idea behind trust regions (Eriksson et al. 2019) and behind the mutated candidates of BANANAS (White, Neiswanger &
-    /// Savani 2021). On NAS-Bench-101 it ends about as low as a look at all rows, at a fortieth of the cost.
+    /// A hundred answers say little about hundreds of thousands of graphs, but more about graphs close to those that were
+    /// asked. Trust regions (Eriksson et al. 2019) and the mutated candidates of BANANAS (White, Neiswanger & Savani 2021)
+    /// rest on this. On NAS-Bench-101 the regret is about that of a choice among all rows, at a fortieth of the cost.
     Edits {
-        /// Of so many of the best.
+        /// The number of best queries whose edits are candidates.
         n_centres: usize,
-        /// Random candidates besides, from the whole space.
+        /// The number of random candidates from the whole space.
         n_random: usize,
     },
 }
 
-/// Up to `n` of different candidates, one after the other by the highest score; the criterion imagines the outcomes of all
-/// but the last. Ties go to the earlier one, and what is no number comes last.
+/// Chooses up to `n` of different candidates, one after the other, each the best by the criterion. The criterion imagines the
+/// outcomes of all but the last. Ties go to the earlier candidate, and NaN comes last.
 pub(super) fn choose(
     n: usize,
     mut candidates: Vec<Candidate>,
@@ -54,7 +54,7 @@ pub(super) fn choose(
     Ok(found)
 }
 
-/// The most wanted first.
+/// Sorts candidates, the best by the criterion first.
 fn sort(candidates: &mut Vec<Candidate>, space: &dyn Embedded, criterion: &dyn Criterion) -> Result<(), Error> {
     let vectors = space.vectors(&candidates.iter().collect::<Vec<_>>())?;
     let rank = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score };

@@ -1,4 +1,4 @@
-//! [`Warp`]: scores as a surrogate should see them.
+//! [`Warp`]: the transformation of scores before a surrogate sees them.
 
 use pace_graph::mean_std;
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use crate::metrics::ranks;
 use crate::numerics::normal;
 
-/// What becomes of scores before a surrogate is fitted to them.
+/// The transformation of scores before a surrogate is fitted to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Warp {
     /// Mean 0 and standard deviation 1.
     Standardise,
-    /// Normal quantiles of the ranks: rank r of n becomes the quantile of (r - 1/2) / n; equal scores share their mean rank.
+    /// Normal quantiles of the ranks: rank r of n becomes the quantile of (r - 1/2) / n. Equal scores share their mean rank.
     ///
-    /// Where a few evaluations fail badly, as networks that do not train, plain scores leave next to no difference between
-    /// the good ones; ranks do not care how bad the bad ones are.
+    /// If a few scores are very bad, such as those of networks that do not train, plain scores leave almost no difference
+    /// between the good ones. Ranks ignore how bad the bad ones are.
     Ranks,
 }
 

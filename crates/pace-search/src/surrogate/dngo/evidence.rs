@@ -1,4 +1,4 @@
-//! [`Evidence`]: how the two precisions of the regression are found.
+//! [`Evidence`]: how the two precisions of the regression are chosen.
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -12,32 +12,32 @@ use crate::numerics::dense::{dot, transposed_times};
 use crate::numerics::minimise::nelder_mead;
 
 const LOG_2_PI: f64 = 1.837_877_066_409_345_3;
-/// The ratio alpha / beta is looked for in this range, relative to the largest eigenvalue of Phi^T Phi: beyond it the
-/// noise, or the signal, is nothing.
+/// The range of the ratio alpha / beta, relative to the largest eigenvalue of Phi^T Phi. Beyond it the noise, or the signal,
+/// is negligible.
 const LOWEST_RATIO: f64 = 1e-8;
 const HIGHEST_RATIO: f64 = 1e3;
 const GRID: usize = 100;
 const BISECTIONS: usize = 60;
 
-/// What is maximised to find alpha (precision of the weights) and beta (precision of the noise).
+/// The function of alpha (precision of the weights) and beta (precision of the noise) that is maximised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// The log density of y under N(0, Phi Phi^T / alpha + I / beta), to its global maximum.
+    /// The log density of y under N(0, Phi Phi^T / alpha + I / beta), at its global maximum.
     Exact,
-    /// The density of rows under networks and regressions that have not seen them, in so many folds. A network that has
-    /// learnt its rows by heart leaves no residual, which the exact evidence takes for the absence of noise; this does
-    /// not. Costs as many trainings more as there are folds.
+    /// The density of held-out rows, under networks and regressions that have not seen them. A network that has memorised its
+    /// rows leaves no residual, so the exact evidence finds no noise. Cross-validation does. It costs one more training per
+    /// fold.
     CrossValidated {
-        /// Parts of the rows, each held out once; 2 or more.
+        /// The number of parts of the rows, each of which is held out once; 2 or more.
         folds: usize,
     },
-    /// As the published code has it: the norm of the residual where its square belongs, and Nelder-Mead from a random
-    /// start; log alpha and log 1 / beta in -10..=10.
+    /// As in the published code: with the norm of the residual instead of its square, and by Nelder-Mead from a random start.
+    /// log alpha and log 1 / beta are in -10..=10.
     Published,
 }
 
-/// Where log alpha / beta is looked for.
+/// The range in which log alpha / beta is searched.
 #[derive(Clone, Copy)]
 pub(super) struct RatioRange {
     low: f64,
@@ -45,7 +45,7 @@ pub(super) struct RatioRange {
 }
 
 impl RatioRange {
-    /// Nothing if there is nothing to explain, or nothing to explain it by.
+    /// `None` if all scores or all basis functions are zero.
     pub(super) fn of<'a>(spectra: impl Iterator<Item = &'a Spectrum>) -> Option<RatioRange> {
         let (mut largest, mut total) = (0.0_f64, 0.0);
         for spectrum in spectra {
@@ -56,13 +56,13 @@ impl RatioRange {
         (largest > 0.0 && total > 0.0).then_some(range)
     }
 
-    /// Point 0..=n of a grid.
+    /// Point `index` of a grid of 0..=n.
     pub(super) fn at(self, index: usize, n: usize) -> f64 {
         self.low + (self.high - self.low) * index as f64 / n as f64
     }
 }
 
-/// Phi = U diag(sqrt(s)) V^T and what y looks like in it, from which any evidence is a sum.
+/// Phi = U diag(sqrt(s)) V^T and y in this basis. Every evidence is a sum over them.
 pub(super) struct Spectrum {
     n_rows: usize,
     /// D
@@ -78,13 +78,13 @@ pub(super) struct Spectrum {
 }
 
 impl Spectrum {
-    /// Of Phi [N, D] and y [N]; nothing if Phi is not finite.
+    /// The spectrum of Phi [N, D] and y [N]; `None` if Phi is not finite.
     pub(super) fn new(phi: MatRef<'_, f64>, y: &[f64]) -> Option<Spectrum> {
         let (n_rows, n_columns) = phi.shape();
         let size = n_rows.min(n_columns);
         let (mut left, mut right) = (Mat::zeros(n_rows, size), Mat::zeros(n_columns, size));
         let mut singular = Diag::zeros(size);
-        // On one thread, so that the numbers do not depend on how many there are.
+        // One thread, so that the numbers do not depend on the number of threads.
         let thin = ComputeSvdVectors::Thin;
         let scratch = svd_scratch::<f64>(n_rows, n_columns, thin, thin, Par::Seq, Spec::default());
         let (u, v) = (Some(left.as_mut()), Some(right.as_mut()));
@@ -115,7 +115,7 @@ impl Spectrum {
         transposed_times(&self.right, phi)
     }
 
-    /// Mean at a phi with these projections, and its variance times beta as far as it lies within V.
+    /// The mean at a phi with these projections, and beta times the part of its variance within V.
     pub(super) fn predict_projected(&self, projections: &[f64], ratio: f64) -> (f64, f64) {
         let (mut mean, mut spread) = (0.0, 0.0);
         for ((p, s), load) in projections.iter().zip(&self.squares).zip(&self.loads) {
@@ -131,7 +131,7 @@ impl Spectrum {
     /// = 1/2 (N log beta - N log 2 pi - sum_i log(1 + s_i beta / alpha) - beta q),   q = y^T (I + Phi Phi^T beta / alpha)^-1 y
     /// ```
     ///
-    /// which is the usual D/2 log alpha + N/2 log beta - beta/2 |y - Phi m|^2 - alpha/2 |m|^2 - 1/2 log |K| - N/2 log 2 pi.
+    /// which equals D/2 log alpha + N/2 log beta - beta/2 |y - Phi m|^2 - alpha/2 |m|^2 - 1/2 log |K| - N/2 log 2 pi.
     pub(super) fn log_evidence(&self, alpha: f64, beta: f64) -> f64 {
         let (n, ratio) = (self.n_rows as f64, alpha / beta);
         let log_det: f64 = self.squares.iter().map(|s| (s / ratio).ln_1p()).sum();
@@ -149,10 +149,10 @@ impl Spectrum {
         (value, slope)
     }
 
-    /// alpha and beta; `rng` serves the published start alone.
+    /// alpha and beta. Only the published start uses `rng`.
     pub(super) fn maximise(&self, evidence: Evidence, rng: &mut ChaCha8Rng) -> (f64, f64) {
         match evidence {
-            // Without a network there is nothing to hold rows out from.
+            // Without a network rows cannot be held out.
             Evidence::Exact | Evidence::CrossValidated { .. } => self.maximise_exact(),
             Evidence::Published => {
                 let mut normal = || -> f64 { StandardNormal.sample(rng) };
@@ -163,14 +163,14 @@ impl Spectrum {
         }
     }
 
-    /// At a fixed ratio r the best beta is N / q, so that one number is left to search: on a grid, because there may be
-    /// several maxima, then by bisection of the derivative
+    /// At a fixed ratio r the best beta is N / q, so only r is left to search. It is searched on a grid, because there may be
+    /// several maxima, and then by bisection of the derivative
     ///
     /// ```text
     /// dF/dlog r = 1/2 (sum_i s_i / (r + s_i) - N q' / q)
     /// ```
     fn maximise_exact(&self) -> (f64, f64) {
-        // Without anything to explain, or to explain it by, any scale is as good.
+        // If all scores or all basis functions are zero, any scale is as good.
         let Some(range) = RatioRange::of(std::iter::once(self)) else { return (1.0, 1.0) };
         let n = self.n_rows as f64;
         let at = |index: usize| range.at(index, GRID);
@@ -195,7 +195,7 @@ impl Spectrum {
         (beta * log_ratio.exp(), beta)
     }
 
-    /// As coded in the published program, whose determinant may overflow.
+    /// As in the published code. Its determinant may overflow.
     fn published_log_evidence(&self, [log_alpha, log_noise]: [f64; 2]) -> f64 {
         if ![log_alpha, log_noise].iter().all(|log| (-10.0..=10.0).contains(log)) {
             return f64::NEG_INFINITY;

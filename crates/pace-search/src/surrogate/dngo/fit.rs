@@ -18,7 +18,7 @@ use crate::numerics::rows::sample_rows;
 use crate::numerics::units::Units;
 use crate::surrogate::{Progress, Report, SurrogateSettings};
 
-/// With fewer rows than this none is held out.
+/// With fewer rows, none is held out.
 const MIN_ROWS: usize = 4;
 
 impl SurrogateSettings for DngoConfig {
@@ -77,7 +77,7 @@ impl DngoConfig {
         design(trace.basis().as_ref(), self.bias)
     }
 
-    /// alpha and beta for rows that were not seen.
+    /// alpha and beta by cross-validation.
     fn cross_validate(
         &self,
         points: &Mat<f32>,

@@ -1,4 +1,4 @@
-//! Precisions of the regression from rows that the network has not seen.
+//! The precisions of the regression by cross-validation.
 
 use faer::MatRef;
 
@@ -11,7 +11,7 @@ const SECTIONS: usize = 40;
 /// (sqrt(5) - 1) / 2
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
-/// A regression on the basis of a network, and rows that neither has seen.
+/// A regression on the basis of a network, and rows that neither of them has seen.
 pub(super) struct Fold {
     seen: Spectrum,
     rows: Vec<Row>,
@@ -26,7 +26,7 @@ struct Row {
 }
 
 impl Fold {
-    /// Of rows phi [n, D] and y [n] that were held out.
+    /// A fold with the held-out rows phi [n, D] and y [n].
     pub(super) fn new(seen: Spectrum, phi: MatRef<'_, f64>, y: &[f64]) -> Fold {
         let row = |(phi, &y): (faer::RowRef<'_, f64>, &f64)| {
             let phi: Vec<f64> = phi.iter().copied().collect();
@@ -38,7 +38,8 @@ impl Fold {
         Fold { seen, rows }
     }
 
-    /// Adds, over the held-out rows, r^2 / s and log s, where the belief at a ratio has the error r and the variance s / beta.
+    /// Adds r^2 / s and log s of the held-out rows. At this ratio the belief about a row has the error r and the variance
+    /// s / beta.
     fn add(&self, ratio: f64, squares: &mut f64, log_scales: &mut f64) {
         for row in &self.rows {
             let (mean, spread) = self.seen.predict_projected(&row.projections, ratio);

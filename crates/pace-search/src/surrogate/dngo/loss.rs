@@ -1,19 +1,19 @@
-//! [`Loss`]: what the network is trained on.
+//! [`Loss`]: the loss of the network.
 
 use serde::{Deserialize, Serialize};
 
-/// What the network is trained on; the regression on its basis sees the scores in any case.
+/// The loss of the network. The regression on its basis is fitted to the scores in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// mean_i (f_i - y_i)^2.
     Squared,
-    /// Mean of log(1 + exp(f_j - f_i)) over pairs with y_i > y_j: the order is all that counts (Burges et al. 2005).
+    /// Mean of log(1 + exp(f_j - f_i)) over pairs with y_i > y_j: only the order of the scores counts (Burges et al. 2005).
     Ranking,
 }
 
 impl Loss {
-    /// Writes the derivative by each output, and returns the loss. Slices have one length.
+    /// Writes the derivative by each output, and returns the loss. All slices have the same length.
     pub(super) fn derivative(self, outputs: &[f32], targets: &[f32], by_output: &mut [f32]) -> f32 {
         match self {
             Loss::Squared => squared(outputs, targets, by_output),
@@ -38,7 +38,7 @@ fn ranking(outputs: &[f32], targets: &[f32], by_output: &mut [f32]) -> f32 {
     for i in 0..outputs.len() {
         for j in (0..outputs.len()).filter(|&j| targets[i] > targets[j]) {
             let gap = outputs[i] - outputs[j];
-            // exp of a non-positive number cannot overflow.
+            // exp of a number <= 0 cannot overflow.
             let decay = (-gap.abs()).exp();
             sum += decay.ln_1p() + (-gap).max(0.0);
             n_pairs += 1.0;

@@ -1,4 +1,4 @@
-//! One network of the ensemble and the regression on its basis, ready to predict many points.
+//! [`Member`]: a network of the ensemble, and the regression on its basis.
 
 use std::sync::Arc;
 
@@ -8,29 +8,29 @@ use faer::{Accum, Mat, MatRef, Par};
 use super::network::{Network, Trace};
 use super::regression::BayesianRegression;
 
-/// With the basis h of a point, phi = (1, h) or h.
+/// A network and its regression. With the basis h of a point, phi = (1, h) or h.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     network: Arc<Network>,
     has_bias: bool,
     regression: BayesianRegression,
-    /// m of the fit, and after fantasies.
+    /// m of the fit, and m after the fantasies.
     weights: Weights,
     believed: Weights,
-    /// |R phi|^2 = constant^2 + |factor h + offset|^2: the first row of the triangle R sees the bias alone.
+    /// |R phi|^2 = constant^2 + |factor h + offset|^2, because the first row of the triangle R multiplies only the bias.
     constant: f64,
     factor: Mat<f32>,
     offset: Vec<f32>,
 }
 
-/// m, with what belongs to the bias apart.
+/// m, split into the weight of the bias and the others.
 #[derive(Clone, Debug)]
 struct Weights {
     bias: f64,
     basis: Vec<f64>,
 }
 
-/// Memory for a block of points.
+/// Buffers for a block of points.
 pub(super) struct Workspace {
     pub(super) trace: Trace,
     /// R phi [H, n]
@@ -41,7 +41,7 @@ pub(super) struct Workspace {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Belief {
     pub(super) mean: f64,
-    /// Mean after the fantasies.
+    /// The mean after the fantasies.
     pub(super) believed: f64,
     pub(super) variance: f64,
 }
@@ -81,7 +81,7 @@ impl Member {
         }
     }
 
-    /// As if the points in the workspace had been observed with these values.
+    /// The member after the points in the workspace were observed with these values.
     pub(super) fn observe(&self, work: &mut Workspace, y: &[f64]) -> Member {
         self.network.forward_basis(&mut work.trace);
         let phi = design(work.trace.basis().as_ref(), self.has_bias);
@@ -103,7 +103,7 @@ impl Weights {
     }
 }
 
-/// Phi [n, D], given the basis h [H, n] of some points; the bias comes first.
+/// Phi [n, D], given the basis h [H, n] of some points. The bias comes first.
 pub(super) fn design(basis: MatRef<'_, f32>, has_bias: bool) -> Mat<f64> {
     let first = usize::from(has_bias);
     let entry = |i: usize, d: usize| if d < first { 1.0 } else { f64::from(basis[(d - first, i)]) };

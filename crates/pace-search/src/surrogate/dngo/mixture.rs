@@ -1,4 +1,4 @@
-//! [`Dngo`]: the even mixture of its members.
+//! [`Dngo`]: the mixture of its members with equal weights.
 
 use faer::MatRef;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -23,7 +23,7 @@ impl Dngo {
         Dngo { units, scores, members }
     }
 
-    /// The regression of each member, in units of the (standardised) scores that it was fitted to.
+    /// The regression of each member, in units of the standardised scores.
     pub fn regressions(&self) -> impl Iterator<Item = &BayesianRegression> {
         self.members.iter().map(Member::regression)
     }
@@ -33,7 +33,7 @@ impl Dngo {
         self.regressions().map(BayesianRegression::log_evidence).sum::<f64>() / self.members.len() as f64
     }
 
-    /// The mean of the members' means; the mean of their variances plus the variance of their means.
+    /// Mean: the mean of the members' means. Variance: the mean of their variances plus the variance of their means.
     fn mixture<T: Copy + Into<f64> + Sync>(&self, x: MatRef<'_, T>) -> Posterior {
         let n_dims = self.units.scale.len();
         assert_eq!(x.ncols(), n_dims, "{} columns, but the fit saw {n_dims}", x.ncols());
@@ -60,7 +60,7 @@ impl Dngo {
         let square = self.scores.scale * self.scores.scale;
         let finish = |sums: Sums| {
             let disagreement = (sums.squares / n - (sums.believed / n).powi(2)).max(0.0);
-            // One member agrees with itself, whatever rounding says.
+            // One member agrees with itself; rounding may say otherwise.
             let disagreement = if self.members.len() == 1 { 0.0 } else { disagreement };
             (self.scores.mean + self.scores.scale * sums.mean / n, square * (sums.variance / n + disagreement))
         };
@@ -88,8 +88,8 @@ impl Surrogate for Dngo {
         self.mixture(x)
     }
 
-    /// Members observe the mean of the ensemble, so that they also agree more where it was asked for; the mean that is
-    /// reported stays.
+    /// Members observe the mean of the ensemble, so that they also disagree less about these rows. The reported mean stays the
+    /// same.
     fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate> {
         if x.nrows() == 0 {
             return Box::new(self.clone());

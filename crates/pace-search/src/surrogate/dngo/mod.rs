@@ -1,8 +1,8 @@
 //! [`Dngo`]: Bayesian linear regression on the last hidden layer of a network (Snoek et al. 2015).
 //!
-//! A network is trained on the scores; its last hidden layer phi(x) then serves as a basis, and a
-//! [`BayesianRegression`] on it says how sure to be. A fit is linear in the number of rows, and so is a prediction:
-//! that is what makes a pool of some hundred thousand vectors searchable.
+//! A network is trained on the scores. Its last hidden layer phi(x) is the basis of a [`BayesianRegression`], which gives the
+//! uncertainty. The time of a fit and of a prediction is linear in the number of rows, so a pool of some hundred thousand
+//! vectors can be searched.
 //!
 //! ```
 //! use pace_search::Matrix;
@@ -37,29 +37,29 @@ pub use regression::BayesianRegression;
 /// How to fit a [`Dngo`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DngoConfig {
-    /// H: units of each hidden layer, all tanh.
+    /// H: the number of units of each hidden layer. All are tanh.
     pub width: usize,
-    /// Hidden layers.
+    /// The number of hidden layers.
     pub depth: usize,
-    /// What the network is trained on.
+    /// The loss of the network.
     pub loss: Loss,
     /// Passes over the rows.
     pub epochs: usize,
-    /// Rows of a step of Adam (nothing: all); at most the number of rows is used.
+    /// Rows per step of Adam; `None` for all.
     pub batch: Option<usize>,
-    /// Of Adam, at the start.
+    /// The learning rate of Adam at the start.
     pub learning_rate: f64,
-    /// Let the learning rate fall to zero along half a cosine.
+    /// Whether the learning rate decays to zero along half a cosine.
     pub cosine_decay: bool,
-    /// Share of the weights that a step of size 1 takes away.
+    /// Weight decay: a step of size 1 removes this share of the weights.
     pub weight_decay: f64,
-    /// Model scores of mean 0 and variance 1, and undo that in the posterior.
+    /// Whether to standardise scores before the fit, and to undo that in the posterior.
     pub standardise_targets: bool,
-    /// Give the regression a constant besides the basis.
+    /// Whether the regression has a constant in addition to the basis.
     pub bias: bool,
-    /// How the precisions of the regression are found.
+    /// How the precisions of the regression are chosen.
     pub evidence: Evidence,
-    /// Networks; the belief is that of their even mixture.
+    /// The number of networks. The belief is their mixture with equal weights.
     pub ensemble: usize,
 }
 
@@ -83,7 +83,7 @@ impl Default for DngoConfig {
 }
 
 impl DngoConfig {
-    /// As the published searches ran it, mistakes included.
+    /// The settings of the published searches, with their mistakes.
     pub fn published() -> DngoConfig {
         DngoConfig {
             epochs: 30,

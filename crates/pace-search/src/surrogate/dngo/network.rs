@@ -1,4 +1,4 @@
-//! The multilayer perceptron whose last hidden layer is the basis, with its derivatives by hand.
+//! [`Network`]: the multilayer perceptron whose last hidden layer is the basis.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -9,7 +9,7 @@ use super::tanh::tanh_biased;
 
 /// h_0 = x, h_l = tanh(W_l h_(l-1) + b_l), f = w . h_L + c, in single precision.
 ///
-/// All parameters are one vector: for each layer W `[out, in]` by columns, then b `[out]`.
+/// All parameters are in one vector: for each layer W `[out, in]` by columns, then b `[out]`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Network {
     /// D, the widths of the hidden layers, 1.
@@ -17,7 +17,7 @@ pub(super) struct Network {
     parameters: Vec<f32>,
 }
 
-/// Values of all layers for a block of points, one per column, and room for their derivatives.
+/// Values of all layers for a block of points, one per column, and buffers for their derivatives.
 pub(super) struct Trace {
     /// `[size, n]` for each layer, the input first and the output last.
     values: Vec<Mat<f32>>,
@@ -25,7 +25,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Room for n points.
+    /// Buffers for n points.
     pub(super) fn new(network: &Network, n: usize) -> Trace {
         let zeros = || network.sizes.iter().map(|&size| Mat::zeros(size, n)).collect();
         Trace { values: zeros(), errors: zeros() }
@@ -53,7 +53,7 @@ impl Trace {
 }
 
 impl Network {
-    /// Weights and biases uniform in +-1 / sqrt(in), as the published code draws them.
+    /// Weights and biases uniform in +-1 / sqrt(in), as in the published code.
     pub(super) fn random(sizes: Vec<usize>, rng: &mut ChaCha8Rng) -> Network {
         let mut parameters = Vec::new();
         for pair in sizes.windows(2) {
@@ -92,7 +92,7 @@ impl Network {
         layers.into_iter()
     }
 
-    /// Fills the trace up to the basis.
+    /// Computes all layers up to the basis.
     pub(super) fn forward_basis(&self, trace: &mut Trace) {
         let n_hidden = self.sizes.len() - 2;
         for (layer, (weights, bias)) in self.layers().take(n_hidden).enumerate() {
@@ -102,7 +102,7 @@ impl Network {
         }
     }
 
-    /// Fills the trace up to the output.
+    /// Computes all layers.
     pub(super) fn forward(&self, trace: &mut Trace) {
         self.forward_basis(trace);
         let (weights, bias) = self.layers().next_back().expect("there is an output layer");
@@ -139,7 +139,7 @@ impl Network {
     }
 }
 
-/// From the derivative by h = tanh(z) to that by z.
+/// Turns the derivative by h = tanh(z) into that by z.
 fn damp(errors: &mut [f32], values: &[f32]) {
     pulp::Arch::new().dispatch(
         #[inline(always)]

@@ -1,4 +1,4 @@
-//! [`BayesianRegression`]: a line through basis functions, with its uncertainty.
+//! [`BayesianRegression`]: linear regression on basis functions, with its uncertainty.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -28,7 +28,7 @@ pub struct BayesianRegression {
 }
 
 impl BayesianRegression {
-    /// With alpha and beta that maximise `evidence`; `rng` serves the published start alone.
+    /// With alpha and beta that maximise `evidence`. Only the published start uses `rng`.
     pub fn fit(
         phi: MatRef<'_, f64>,
         y: &[f64],
@@ -79,7 +79,7 @@ impl BayesianRegression {
         &self.weights
     }
 
-    /// A lower triangle R [D, D] with K^-1 = R^T R: the variance at phi is |R phi|^2.
+    /// A lower triangle R [D, D] with K^-1 = R^T R. The variance at phi is |R phi|^2.
     pub fn root(&self) -> &Mat<f64> {
         &self.inverse_factor
     }
@@ -90,10 +90,10 @@ impl BayesianRegression {
         (dot(phi, &self.weights), dot(&spread, &spread))
     }
 
-    /// The regression after more rows phi [n, D] and values y `[n]`, with the same alpha and beta; the evidence stays that
-    /// of the fit.
+    /// The regression after more rows phi [n, D] and values y `[n]`, with the same alpha and beta. The evidence stays that of
+    /// the fit.
     ///
-    /// K grows by beta phi phi^T and is factored anew: at D of some hundred that costs less than a millisecond and, unlike
+    /// K grows by beta phi phi^T and is factored again. With D of some hundred that takes less than a millisecond and, unlike
     /// a rank-one update of K^-1, loses no digits.
     pub fn observe(&self, phi: MatRef<'_, f64>, y: &[f64]) -> BayesianRegression {
         let mut next = self.clone();
@@ -112,7 +112,7 @@ impl BayesianRegression {
     }
 }
 
-/// The spectrum of Phi [N, D], or why there is none.
+/// The spectrum of Phi [N, D]; an error if Phi is not finite.
 pub(super) fn decompose(phi: MatRef<'_, f64>, y: &[f64]) -> Result<Spectrum, Error> {
     let unsound = Error::NotPositiveDefinite { what: "the basis of DNGO", pivot: 0, size: phi.ncols(), jitter: 0.0 };
     Spectrum::new(phi, y).ok_or(unsound)

@@ -1,8 +1,8 @@
-//! The hyperbolic tangent of whole layers, written so that the compiler can vectorise it.
+//! The hyperbolic tangent, written so that the compiler can vectorise it.
 
 /// Beyond this tanh is 1 in single precision.
 const HIGHEST: f32 = 9.5;
-/// Adding and subtracting 1.5 * 2^23 rounds to an integer, and leaves it in the low bits.
+/// Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits. Subtracting it again gives the integer.
 const ROUND: f32 = 12_582_912.0;
 /// ln 2, as the sum of a number with many trailing zeros and a correction.
 const LN_2_HIGH: f32 = 0.693_359_4;
@@ -16,14 +16,14 @@ pub(super) fn tanh_biased(column: &mut [f32], bias: &[f32]) {
     );
 }
 
-/// tanh(z) to about 2e-7; a NaN stays one.
+/// tanh(z) to about 2e-7. NaN stays NaN.
 ///
-/// With t = exp(-2 |z|) it is (1 - t) / (1 + t), with the sign of z. t = 2^k exp(r) with |r| <= ln(2) / 2, the latter by
-/// its Taylor polynomial of degree 6.
+/// It is (1 - t) / (1 + t) with the sign of z, where t = exp(-2 |z|) = 2^k exp(r) and |r| <= ln(2) / 2. exp(r) is its Taylor
+/// polynomial of degree 6.
 #[inline(always)]
 fn tanh(z: f32) -> f32 {
     let size = z.abs();
-    // Not min, which would hide a NaN.
+    // Not `min`, which would hide NaN.
     let x = -2.0 * if size > HIGHEST { HIGHEST } else { size };
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
     let k = shifted - ROUND;

@@ -1,4 +1,4 @@
-//! Training of one network: Adam on mini-batches.
+//! The training of one network: Adam on mini-batches.
 
 use faer::MatRef;
 use rand::seq::SliceRandom;
@@ -12,9 +12,9 @@ const DECAY_1: f32 = 0.9;
 const DECAY_2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
-/// A network fitted to points x [D, N], one per column, and targets y [N].
+/// Fits a network to points x [D, N], one per column, and targets y [N].
 ///
-/// Each epoch takes the rows in a new random order; those that do not fill a batch wait for the next one.
+/// Each epoch takes the rows in a new random order, and skips the last ones if they do not fill a batch.
 pub(super) fn train(
     config: &DngoConfig,
     x: MatRef<'_, f32>,
@@ -34,7 +34,7 @@ pub(super) fn train(
     let n_steps = config.epochs * (y.len() / batch);
     let mut step = 0;
     for _ in 0..config.epochs {
-        // All rows at once have no order.
+        // The order does not matter if all rows are one batch.
         if batch < y.len() {
             order.shuffle(rng);
         }

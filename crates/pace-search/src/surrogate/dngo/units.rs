@@ -1,4 +1,4 @@
-//! From the units of the data to those of the networks.
+//! The units of the networks.
 
 use std::ops::Range;
 
@@ -18,13 +18,13 @@ impl Scores {
         let n = y.len() as f64;
         let mean = y.iter().sum::<f64>() / n;
         let variance = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n;
-        // Equal scores keep their unit; rounding alone is no spread.
+        // Equal scores keep their scale, even if rounding makes them differ a little.
         let is_spread = variance.sqrt() > 1e-12 * mean.abs().max(f64::MIN_POSITIVE);
         Scores { mean, scale: if is_spread { variance.sqrt() } else { 1.0 } }
     }
 }
 
-/// Rows of x in units of the fit, one per column of `dst`.
+/// Writes rows of x in units of the fit, one per column of `dst`.
 pub(super) fn standardise<T: Copy + Into<f64>>(
     units: &Units,
     x: MatRef<'_, T>,

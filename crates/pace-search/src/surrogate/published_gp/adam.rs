@@ -1,8 +1,8 @@
-//! Adam, as the published code runs it.
+//! Adam, as in the published code.
 
 use faer::Mat;
 
-/// Moments of the gradients of one array of parameters.
+/// The moments of the gradient of one array of parameters.
 ///
 /// ```text
 /// m = 0.9 m + 0.1 g,  v = 0.999 v + 0.001 g^2,  p += rate sqrt(1 - 0.999^t) / (1 - 0.9^t) m / (sqrt(v) + 1e-8)
@@ -30,7 +30,7 @@ impl Adam {
         learning_rate * power(DECAY_2).sqrt() / power(DECAY_1)
     }
 
-    /// Climbs along the gradient.
+    /// Takes a step along the gradient.
     pub(super) fn ascend(&mut self, rate: f64, params: &mut [f64], gradient: &[f64]) {
         step(rate, params, gradient, &mut self.first, &mut self.second);
     }

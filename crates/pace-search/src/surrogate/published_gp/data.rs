@@ -1,4 +1,4 @@
-//! The part of the energy that sees data: log densities of a minibatch and their derivatives.
+//! The part of the energy that depends on data: log densities of a minibatch and their derivatives.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::numerics::pool::Pool;
 use crate::numerics::product::{FULL, LOWER, product};
 use crate::numerics::shards::{BLOCK, sum_over_rows};
 
-/// What a prediction needs: mean k^T beta, variance |s - k^T C k| + v.
+/// The parameters of a prediction: mean k^T beta, variance |s - k^T C k| + v.
 pub(super) struct Predictor<'a> {
     pub(super) inducing: &'a Scaled,
     pub(super) inverse_lengths: &'a [f64],
@@ -25,7 +25,7 @@ pub(super) struct Predictor<'a> {
     pub(super) shrink: &'a Mat<f64>,
 }
 
-/// Sums over rows, with g_i and h_i the derivatives by mean and by s - k^T C k.
+/// Sums over rows. g_i and h_i are the derivatives by the mean and by s - k^T C k.
 pub(super) struct DataSums {
     /// sum log N(y_i; mean_i, variance_i)
     pub(super) log_density: f64,
@@ -33,9 +33,9 @@ pub(super) struct DataSums {
     pub(super) by_weights: Vec<f64>,
     /// By C: -sum h_i k_i k_i^T; lower triangle.
     pub(super) by_shrink: Mat<f64>,
-    /// By k_i: g_i beta - 2 h_i C k_i, already weighed.
+    /// By k_i: g_i beta - 2 h_i C k_i, already multiplied by the slopes.
     pub(super) by_cross: KernelGradient,
-    /// By s where it stands alone: sum h_i.
+    /// By s, not through k_i: sum h_i.
     pub(super) by_variance: f64,
     /// By v.
     pub(super) by_noise: f64,

@@ -1,4 +1,4 @@
-//! The approximate-EP energy and its gradient, by hand.
+//! The approximate-EP energy and its gradient.
 //!
 //! With K = Kzz, c = (n - 1) / n in training and 1 in prediction, the published code computes with the precision
 //! K^-1 + c L L^T. By Woodbury neither K^-1 nor its factor is needed:
@@ -12,8 +12,8 @@
 //! E = b/2 [ c^2 (m^T p - p^T C_c p) - log|B_c| - c (m^T p - p^T C_1 p) + c log|B_1| ] + sum_i log N(y_i)
 //! ```
 //!
-//! The last line is the energy of the published code for a minibatch of b rows; log|K| and the constants cancel. Let
-//! D be its derivative by C_c, including what flows through beta and the first terms:
+//! The last line is the energy of the published code for a minibatch of b rows. log|K| and the constants cancel. Let D be its
+//! derivative by C_c, including those through beta and through the first terms:
 //!
 //! ```text
 //! Q = D F_c,   R = b c (F_1 - F_c) - 2 c C Q
@@ -40,7 +40,7 @@ pub struct PublishedEnergy {
     pub gradient: PublishedParameters,
 }
 
-/// Everything that the forward pass leaves for the gradient.
+/// The results of the forward pass that the gradient needs.
 struct Pass<'a> {
     params: &'a PublishedParameters,
     pool: &'a Pool,
@@ -58,7 +58,7 @@ struct Pass<'a> {
     full_shrunk: Vec<f64>,
 }
 
-/// The energy of rows x [b, D] and y [b] out of n.
+/// The energy of the rows x [b, D] and y [b] of a dataset of n rows.
 pub(super) fn energy(
     params: &PublishedParameters,
     x: MatRef<'_, f64>,
@@ -108,7 +108,7 @@ impl Pass<'_> {
         self.finish(by_covariance, mean, factor)
     }
 
-    /// D: by C_c, directly, through beta and through the energy itself.
+    /// D: the derivative by C_c, through the data, through beta and through the first terms.
     fn complete_by_shrink(&mut self) {
         let (b, c, p) = (self.b, self.c, &self.state.covered);
         for (j, (&p_j, &weight_j)) in p.iter().zip(&self.data.by_weights).enumerate() {
@@ -147,7 +147,7 @@ impl Pass<'_> {
         by_factor
     }
 
-    /// dE/dp, where p stands by itself.
+    /// dE/dp, not through K.
     fn by_covered(&self) -> Vec<f64> {
         let (b, c) = (self.b, self.c);
         let by_data = times(&self.shrink, &self.data.by_weights);

@@ -1,8 +1,8 @@
-//! [`PublishedGp`]: the sparse Gaussian process behind the published numbers, for comparison with them.
+//! [`PublishedGp`]: the sparse Gaussian process of the published results, for comparison.
 //!
-//! The published code calls it a sparse Gaussian process; it is FITC with an explicit Gaussian over the inducing
-//! points, trained by an approximate-EP energy (Bui, Hernandez-Lobato, Li, Hernandez-Lobato & Turner 2016) with Adam.
-//! Its kernel has *squared* length-scales as parameters: k = s exp(-sum_d (x_d - z_d)^2 / 2 l_d).
+//! It is FITC with an explicit Gaussian over the inducing points. Adam maximises an approximate-EP energy (Bui,
+//! Hernandez-Lobato, Li, Hernandez-Lobato & Turner 2016). The parameters of its kernel are *squared* length-scales:
+//! k = s exp(-sum_d (x_d - z_d)^2 / 2 l_d).
 
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
@@ -31,15 +31,15 @@ pub use energy::PublishedEnergy;
 /// How to fit a [`PublishedGp`]; the default is the published protocol.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedGpConfig {
-    /// M; at most the number of rows is used.
+    /// M, the number of inducing points; at most the number of rows.
     pub n_inducing: usize,
-    /// Rows of a minibatch; the last one of an epoch may have fewer.
+    /// Rows per minibatch. The last one of an epoch may have fewer.
     pub batch: usize,
-    /// Passes over the data, each in another random order.
+    /// Passes over the data, each in a new random order.
     pub epochs: usize,
-    /// Of Adam.
+    /// The learning rate of Adam.
     pub learning_rate: f64,
-    /// Random rows from which the length-scales and the inducing points start.
+    /// The number of random rows that determine the first length-scales and inducing points.
     pub init_rows: usize,
 }
 
@@ -49,10 +49,10 @@ impl Default for PublishedGpConfig {
     }
 }
 
-/// What is learnt; also the shape of a gradient.
+/// The parameters that are learnt, or a gradient by them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedParameters {
-    /// log l `[D]`, where l is the square of a length-scale.
+    /// log l `[D]`; l is the square of a length-scale.
     pub log_squared_lengths: Vec<f64>,
     /// log s: the signal variance.
     pub log_variance: f64,
@@ -60,9 +60,9 @@ pub struct PublishedParameters {
     pub log_noise: f64,
     /// Z [M, D].
     pub inducing: Mat<f64>,
-    /// m `[M]`: natural mean of the posterior over the inducing points, without the prior.
+    /// m `[M]`: natural mean of the posterior over the inducing points, without the prior's part.
     pub mean: Vec<f64>,
-    /// L [M, M]: factor of its precision, without the prior; not triangular.
+    /// L [M, M]: factor of its precision, without the prior's part. It is not triangular.
     pub factor: Mat<f64>,
 }
 
@@ -144,7 +144,7 @@ pub struct PublishedGp {
 }
 
 impl PublishedGp {
-    /// The model at some parameters.
+    /// The model with these parameters.
     pub fn new(params: PublishedParameters) -> Result<PublishedGp, Error> {
         let pool = Pool::default();
         let state = State::new(&params, &pool);
@@ -154,7 +154,7 @@ impl PublishedGp {
         Ok(PublishedGp { params, posterior })
     }
 
-    /// What was learnt.
+    /// The learnt parameters.
     pub fn parameters(&self) -> &PublishedParameters {
         &self.params
     }
@@ -163,7 +163,7 @@ impl PublishedGp {
 impl Surrogate for PublishedGp {
     fn predict(&self, x: MatRef<'_, f64>) -> Posterior {
         let mut posterior = predict(&self.posterior, x);
-        // The published code takes the absolute value, where ours elsewhere takes 0.
+        // The published code takes the absolute value of a negative variance. Our other surrogates take 0.
         posterior.variance.iter_mut().for_each(|variance| *variance = variance.abs());
         posterior
     }

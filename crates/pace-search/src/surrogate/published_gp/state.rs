@@ -1,4 +1,4 @@
-//! What the energy and predictions are computed from, given the parameters alone.
+//! [`State`]: the part of the energy and of predictions that depends only on the parameters.
 
 use faer::{Accum, Mat};
 
@@ -13,7 +13,7 @@ use crate::numerics::product::{FULL, LOWER, dense_product, parallel_product};
 /// On the diagonal of Kzz, relative to s.
 const JITTER: f64 = 1e-3;
 
-/// What follows from the parameters alone.
+/// Everything that follows from the parameters alone.
 pub(super) struct State {
     pub(super) inverse_lengths: Vec<f64>,
     pub(super) inducing: Scaled,
@@ -28,7 +28,7 @@ pub(super) struct State {
     pub(super) covered: Vec<f64>,
 }
 
-/// B_c and what is computed from it.
+/// The results that depend on B_c.
 pub(super) struct Side {
     pub(super) log_det: f64,
     /// F_c = L B_c^-1 [M, M].

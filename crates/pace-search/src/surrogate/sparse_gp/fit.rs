@@ -51,11 +51,11 @@ impl SurrogateSettings for SparseGpConfig {
 }
 
 impl SparseGpConfig {
-    /// The posterior given x [N, D] and y `[N]` at hyperparameters that are known, as [`SparseGp::hyperparameters`] tells
-    /// them; nothing is learnt.
+    /// The posterior given x [N, D] and y `[N]` with these hyperparameters, in the units of [`SparseGp::hyperparameters`].
+    /// Nothing is learnt.
     ///
     /// # Panics
-    /// If the shapes of `hyper` do not belong to vectors of length D.
+    /// If the shapes of `hyper` do not fit vectors of length D.
     pub fn condition(&self, mut hyper: Hyperparameters, x: MatRef<'_, f64>, y: &[f64]) -> Result<SparseGp, Error> {
         self.check()?;
         check_data(x, y)?;
@@ -74,7 +74,7 @@ impl SparseGpConfig {
         self.conclude(units, offset, hyper, all)
     }
 
-    /// What y is measured from.
+    /// The number that is subtracted from y.
     fn offset(&self, y: &[f64]) -> f64 {
         if self.center { y.iter().sum::<f64>() / y.len() as f64 } else { 0.0 }
     }

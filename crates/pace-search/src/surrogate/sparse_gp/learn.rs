@@ -8,16 +8,17 @@ use super::start::variance;
 use crate::error::Error;
 use crate::numerics::minimise::Lbfgs;
 
-/// Noise below this share of the variance of y is not asked for: the factorisations would lose all digits.
+/// The smallest noise, as a share of the variance of y. With less, the factorisations lose all digits.
 const NOISE_FLOOR: f64 = 1e-8;
 
-/// L-BFGS sees inducing points in this unit, which makes it move them 16 times as far along their gradient. On 2,000 vectors
-/// like the latents of NA, after 200 iterations, six starts ended between -1392 and -1311 nats with a unit of 1, between -1294
-/// and -1284 with 4, and predicted better; on the raw features of NA 3 and 6 were better than 1, too. 20 is too much.
+/// The unit of inducing points in L-BFGS. It makes L-BFGS move them 16 times as far along their gradient. On 2,000 vectors
+/// like the latents of NA, after 200 iterations, six starts ended between -1392 and -1311 nats with a unit of 1, and between
+/// -1294 and -1284 with 4, which also predicted better. On the raw features of NA, 3 and 6 were better than 1, too. 20 is too
+/// much.
 const INDUCING_UNIT: f64 = 4.0;
 
 impl SparseGpConfig {
-    /// Maximises the bound per row, which has the same size for any number of rows.
+    /// Maximises the bound per row, whose size does not depend on the number of rows.
     pub(super) fn learn(
         &self,
         problem: Problem<'_>,
@@ -45,7 +46,8 @@ impl SparseGpConfig {
         Ok(self.unpack(&packed, &start))
     }
 
-    /// What is learnt as one vector, with inducing points times `factor`: the inverse of their unit, or for a gradient the unit.
+    /// Everything learnt as one vector. Inducing points are multiplied by `factor`: the inverse of their unit, or the unit for
+    /// a gradient.
     fn pack(&self, hyper: &Hyperparameters, factor: f64) -> Vec<f64> {
         let mut packed = hyper.log_lengths.clone();
         packed.extend([hyper.log_variance, hyper.log_noise]);

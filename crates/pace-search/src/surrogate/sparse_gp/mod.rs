@@ -1,4 +1,4 @@
-//! [`SparseGp`]: a Gaussian process summarised by inducing points, fitted by maximising a collapsed bound.
+//! [`SparseGp`]: a Gaussian process with inducing points, which maximises a collapsed bound.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,47 +15,47 @@ pub use bound::{Bound, Evaluation, Hyperparameters};
 pub use model::SparseGp;
 pub use start::{InducingInit, LengthScaleInit};
 
-/// How the distance of two vectors is measured.
+/// The distance of two vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// A length-scale per dimension.
+    /// One length-scale per dimension.
     Ard,
-    /// A linear map, learnt with the rest, and length-scales after it (Vivarelli & Williams 1999): right when the
-    /// dimensions have no meaning of their own, as in the latent space of a VAE, which may be turned at will.
+    /// A learnt linear map, and length-scales after it (Vivarelli & Williams 1999). Use it if the dimensions have no meaning of
+    /// their own, as in the latent space of a VAE, which can be rotated.
     Linear,
 }
 
 /// How to fit a [`SparseGp`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SparseGpConfig {
-    /// Shape of the covariance.
+    /// The shape of the covariance.
     pub kernel: Kernel,
-    /// What is maximised.
+    /// The objective, which is maximised.
     pub bound: Bound,
-    /// M; at most the number of rows is used.
+    /// M, the number of inducing points; at most the number of rows.
     pub n_inducing: usize,
-    /// Where the inducing points start.
+    /// The first inducing points.
     pub inducing_init: InducingInit,
-    /// Whether they then move.
+    /// Whether the inducing points are learnt.
     pub learn_inducing: bool,
-    /// What distances are measured in.
+    /// The distance of two vectors.
     pub metric: Metric,
-    /// Where the length-scales start.
+    /// The first length-scales.
     pub length_init: LengthScaleInit,
-    /// Learn on so many random rows (nothing: on all); the posterior uses all rows in any case.
+    /// The number of random rows to learn on; `None` for all. The posterior uses all rows in any case.
     pub subset: Option<usize>,
-    /// Iterations of L-BFGS on the subset.
+    /// Iterations of L-BFGS on these rows.
     pub max_iterations: usize,
-    /// Iterations after that on all rows; without a subset they do nothing.
+    /// Iterations after that on all rows. Not used without a subset.
     pub refine_iterations: usize,
-    /// Stop when an iteration gains less than this, relative to the bound.
+    /// The fit stops if an iteration gains less than this, relative to the bound.
     pub tolerance: f64,
-    /// Pairs that L-BFGS remembers.
+    /// The number of pairs that L-BFGS stores.
     pub memory: usize,
-    /// Smallest jitter on Kmm, relative to the signal variance.
+    /// The smallest jitter on Kmm, relative to the signal variance.
     pub jitter: f64,
-    /// Model y minus its mean, and add the mean back.
+    /// Whether to subtract the mean of y before the fit, and to add it to predictions.
     pub center: bool,
 }
 
@@ -81,7 +81,7 @@ impl Default for SparseGpConfig {
 }
 
 impl SparseGpConfig {
-    /// Learns on 4,000 rows in 30 iterations: on raw NA an eighth of the time of the default, and 6 % more error.
+    /// Learns on 4,000 rows in 30 iterations. On raw NA that takes an eighth of the time of the default, with 6 % more error.
     pub fn quick() -> SparseGpConfig {
         SparseGpConfig { subset: Some(4000), max_iterations: 30, ..SparseGpConfig::default() }
     }

@@ -1,4 +1,4 @@
-//! [`SparseGp`]: what a fit leaves.
+//! [`SparseGp`]: the result of a fit.
 
 use faer::{Mat, MatRef};
 
@@ -19,10 +19,10 @@ pub struct SparseGp {
 }
 
 impl SparseGp {
-    /// What was learnt, in the units of the data; with a map, of the data minus its mean.
+    /// The learnt hyperparameters in the units of the data; with a map, in those of the data minus its mean.
     pub fn hyperparameters(&self) -> Hyperparameters {
         if let Some(map) = &self.hyper.map {
-            // Length-scales and inducing points live behind the map, which takes the units in.
+            // Length-scales and inducing points come after the map, which absorbs the units.
             let map = Mat::from_fn(map.nrows(), map.ncols(), |k, d| map[(k, d)] / self.units.scale[d]);
             return Hyperparameters { map: Some(map), ..self.hyper.clone() };
         }

@@ -1,4 +1,4 @@
-//! Where a fit starts: units, inducing points, length-scales, variances.
+//! The start of a fit: units, inducing points, length-scales, variances.
 
 use faer::{Mat, MatRef};
 use rand::RngExt;
@@ -14,21 +14,21 @@ use crate::numerics::units::Units;
 
 /// The noise starts at this share of the variance of y.
 const NOISE_SHARE: f64 = 0.1;
-/// Points among which the median distance is looked for.
+/// The number of points for the median distance.
 const MEDIAN_POINTS: usize = 1000;
 
-/// How the length-scales of the dimensions start, relative to one another.
+/// The first length-scales of the dimensions, relative to one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LengthScaleInit {
-    /// In proportion to the spread of each dimension: right when the scale of a dimension means nothing.
+    /// Proportional to the standard deviation of each dimension. Use it if the scale of a dimension means nothing.
     PerDimension,
-    /// All the same: right when a dimension that hardly varies hardly matters, as in the latent space of a VAE.
+    /// All the same. Use it if a dimension that hardly varies hardly matters, as in the latent space of a VAE.
     Common,
 }
 
 impl LengthScaleInit {
-    /// The units in which all length-scales are equal at the start.
+    /// The units in which all first length-scales are equal.
     pub(super) fn units(self, x: MatRef<'_, f64>) -> Units {
         match self {
             LengthScaleInit::PerDimension => Units::per_dimension(x),
@@ -37,14 +37,14 @@ impl LengthScaleInit {
     }
 }
 
-/// How the inducing points start.
+/// The first inducing points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InducingInit {
     /// A random subset of the rows.
     Random,
-    /// Rows far from one another: each is drawn with a probability in proportion to its squared distance to the closest
-    /// one drawn before (Arthur & Vassilvitskii 2007). Never draws the same point twice, so there may be fewer.
+    /// Rows far from one another. Each is drawn with a probability proportional to its squared distance to the closest row
+    /// drawn before (Arthur & Vassilvitskii 2007). No point is drawn twice, so there may be fewer.
     Spread,
 }
 
@@ -52,7 +52,7 @@ impl SparseGpConfig {
     pub(super) fn start(&self, problem: Problem<'_>, rng: &mut ChaCha8Rng) -> Hyperparameters {
         let map = match self.metric {
             Metric::Ard => None,
-            // From where ARD starts: whitening first was worse on latents of NA, whose axes do mean something.
+            // As ARD starts. Whitening was worse on latents of NA, whose axes do have a meaning.
             Metric::Linear => Some(Mat::identity(problem.x.ncols(), problem.x.ncols())),
         };
         let x = problem.x;
@@ -70,7 +70,7 @@ impl SparseGpConfig {
     }
 }
 
-/// The mean square of y, which has no mean left; 1 where it is 0.
+/// The mean square of y, whose mean was subtracted; 1 if it is 0.
 pub(super) fn variance(y: &[f64]) -> f64 {
     match dot(y, y) / y.len() as f64 {
         variance if variance > 0.0 => variance,
@@ -78,7 +78,7 @@ pub(super) fn variance(y: &[f64]) -> f64 {
     }
 }
 
-/// The median squared distance between random rows of x; 1 where there is none.
+/// The median squared distance between random rows of x; 1 if it is 0 or there is one row.
 fn median_squared_distance(x: MatRef<'_, f64>, rng: &mut ChaCha8Rng) -> f64 {
     let rows = sample_rows(x.nrows(), MEDIAN_POINTS, rng);
     match median_of_pairs(&gather(x, &rows)) {
@@ -87,7 +87,7 @@ fn median_squared_distance(x: MatRef<'_, f64>, rng: &mut ChaCha8Rng) -> f64 {
     }
 }
 
-/// Rows of x that serve as first inducing points.
+/// The rows of x that become the first inducing points.
 fn inducing_rows(x: MatRef<'_, f64>, amount: usize, init: InducingInit, rng: &mut ChaCha8Rng) -> Vec<usize> {
     match init {
         InducingInit::Random => sample_rows(x.nrows(), amount, rng),
@@ -113,7 +113,7 @@ fn spread_rows(x: MatRef<'_, f64>, amount: usize, rng: &mut ChaCha8Rng) -> Vec<u
             left -= weight;
             left < 0.0 && weight > 0.0
         });
-        // Rounding may leave a rest after the last row.
+        // Rounding may leave a remainder after the last row.
         let last_possible = || closest.iter().rposition(|&weight| weight > 0.0).expect("the total is positive");
         rows.push(drawn.unwrap_or_else(last_possible));
     }

@@ -1,4 +1,4 @@
-//! Collapsed bounds: how well inducing points explain the data, with the posterior over them integrated out.
+//! Collapsed bounds: how well inducing points explain the data. The posterior over their values is integrated out.
 //!
 //! With Q = Knm Kmm^-1 Kmn and the noise variance v, both are the log density of y under N(0, Q + Lambda):
 //!
@@ -7,8 +7,8 @@
 //! fitc   Lambda = diag(K - Q) + v I                               exact in a modified prior
 //! ```
 //!
-//! Titsias 2009; Snelson & Ghahramani 2006. By Woodbury everything follows from G = Kmn Lambda^-1 Knm and
-//! h = Kmn Lambda^-1 y, sums over rows of the data: O(N M^2) time, O(M^2) memory.
+//! Titsias 2009; Snelson & Ghahramani 2006. By Woodbury's identity everything follows from G = Kmn Lambda^-1 Knm and
+//! h = Kmn Lambda^-1 y. They are sums over rows of the data: O(N M^2) time, O(M^2) memory.
 
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
@@ -27,20 +27,20 @@ use moments::Moments;
 pub(crate) use prior::Prior;
 pub(crate) use solve::Solved;
 
-/// Which approximation.
+/// The approximation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// Variational free energy: never better than the exact model, so it does not overfit the inducing points.
+    /// Variational free energy. It never exceeds the exact evidence, so inducing points cannot overfit.
     Vfe,
-    /// Fully independent training conditional: noise that varies with the input.
+    /// Fully independent training conditional. Its noise varies with the input.
     Fitc,
 }
 
-/// What is learnt, in the units of the data; also the shape of a gradient.
+/// The hyperparameters that are learnt, in the units of the data, or a gradient by them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyperparameters {
-    /// A [K, D] where the vectors are mapped to A x first; then K takes the place of D below.
+    /// A [K, D], if vectors are mapped to A x first. Then D below is K.
     pub map: Option<Mat<f64>>,
     /// log l `[D]`.
     pub log_lengths: Vec<f64>,
@@ -61,11 +61,11 @@ pub struct Evaluation {
     pub gradient: Hyperparameters,
 }
 
-/// The data, and what is not learnt.
+/// The data, and the settings that are not learnt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Problem<'a> {
     pub(crate) kernel: Kernel,
-    /// Smallest relative jitter on Kmm.
+    /// The smallest relative jitter on Kmm.
     pub(crate) jitter: f64,
     /// [N, D]
     pub(crate) x: MatRef<'a, f64>,
@@ -77,8 +77,8 @@ pub(crate) struct Problem<'a> {
 impl Bound {
     /// The bound for vectors x [N, D] and scores y `[N]`, with its gradient.
     ///
-    /// Kmm is computed with `jitter` times the signal variance on its diagonal; where that is too little for a Cholesky
-    /// factorisation, with 10, 100... times as much, up to 1e-2.
+    /// `jitter` times the signal variance is added to the diagonal of Kmm. If that is too little for a Cholesky factorisation,
+    /// it is multiplied by 10, 100..., up to 1e-2.
     pub fn evaluate(
         self,
         kernel: Kernel,
@@ -102,7 +102,7 @@ impl Bound {
         Ok(evaluation)
     }
 
-    /// One pass over the data: the bound and the posterior over the inducing points, without gradient.
+    /// The bound and the posterior over the inducing points, without a gradient. One pass over the data.
     pub(crate) fn solve(self, problem: Problem<'_>, hyper: &Hyperparameters) -> Result<(Prior, Solved), Error> {
         let prior = Prior::new(problem.kernel, hyper, problem.jitter, problem.pool)?;
         let moments = Moments::new(self, problem, &prior);

@@ -9,13 +9,13 @@ use crate::numerics::dense::{add_scaled, dot};
 use crate::numerics::product::{FULL, LOWER, product};
 use crate::numerics::shards::{BLOCK, sum_over_rows};
 
-/// More error than this in B, whose eigenvalues are 1 and above, is not accepted.
+/// The largest error allowed in B, whose eigenvalues are 1 or more.
 const MAX_ERROR: f64 = 1e-4;
 
 /// Sums over rows i with covariances k_i [M] and Lambda = diag(lambda).
 ///
-/// With L^-1 k_i in the place of k_i where `white`: that is exact to the last digits for any noise, but another product
-/// with a triangle for each block.
+/// If `white`, k_i is replaced by L^-1 k_i. That is exact to the last digits for any noise, but takes another product with a
+/// triangle for each block.
 pub(super) struct Moments {
     pub(super) white: bool,
     pub(super) n_rows: usize,
@@ -34,7 +34,7 @@ pub(super) fn fitc_lambda(prior: &Prior, q: f64) -> f64 {
     prior.noise + (prior.variance - q).max(0.0)
 }
 
-/// How wrong B may be if it is computed as L^-1 G L^-T: the rounding error of G, blown up by Kmm^-1.
+/// The error of B if it is computed as L^-1 G L^-T: the rounding error of G, multiplied by Kmm^-1.
 fn error_of_plain_sums(n_rows: usize, prior: &Prior) -> f64 {
     let inverse_size: f64 = prior.inverse_factor.col_iter().map(|column| column.squared_norm_l2()).sum();
     f64::EPSILON * (n_rows as f64).sqrt() * prior.variance.powi(2) / prior.noise * inverse_size
@@ -45,7 +45,7 @@ impl Moments {
         let m = prior.n_inducing();
         let white = match bound {
             Bound::Vfe => error_of_plain_sums(problem.y.len(), prior) > MAX_ERROR,
-            // The diagonal of Q asks for them in any case.
+            // The diagonal of Q needs them in any case.
             Bound::Fitc => true,
         };
         let zero = || Moments {
@@ -85,7 +85,7 @@ impl Moments {
             };
             self.log_lambda += lambda.ln();
             self.square += y * y / lambda;
-            // Both factors of k k^T / lambda take half of the division.
+            // Each factor of k k^T / lambda is divided by sqrt(lambda).
             let root = 1.0 / lambda.sqrt();
             column.iter_mut().for_each(|k| *k *= root);
             add_scaled(&mut self.rhs, y * root, column);

@@ -1,4 +1,4 @@
-//! The inducing points before any data: Kmm and its factor.
+//! [`Prior`]: the inducing points before any data.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::gp::kernel::{Kernel, KernelGradient, MapGradient, Scaled};
 use crate::numerics::dense;
 use crate::numerics::pool::Pool;
 
-/// Beyond this the model would be another one.
+/// With more jitter the model would be a different one.
 const MAX_JITTER: f64 = 1e-2;
 
-/// Kmm = L L^T at some hyperparameters.
+/// Kmm = L L^T with some hyperparameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Prior {
     pub(crate) kernel: Kernel,
@@ -34,15 +34,15 @@ pub(crate) struct Prior {
     pub(crate) inverse_factor: Mat<f64>,
 }
 
-/// Derivatives of a bound, before they are folded into those by the hyperparameters.
+/// Derivatives of a bound, from which those by the hyperparameters follow.
 pub(super) struct Sums {
     /// By Kmm, full.
     pub(super) by_prior: Mat<f64>,
-    /// By Knm, already weighed.
+    /// By Knm, already multiplied by the slopes.
     pub(super) by_cross: KernelGradient,
-    /// By the map, already weighed.
+    /// By the map, already multiplied by the slopes.
     pub(super) by_map: Option<MapGradient>,
-    /// By the prior variance of every row, summed.
+    /// By the prior variance, summed over rows.
     pub(super) by_diagonal: f64,
     /// By the noise variance.
     pub(super) by_noise: f64,
@@ -81,7 +81,7 @@ impl Prior {
         self.inducing.covariance(points, self.kernel, self.variance, dst);
     }
 
-    /// The model given data.
+    /// The posterior given data.
     pub(crate) fn with(self, solved: Solved) -> KernelPosterior {
         let Prior { kernel, map, inverse_lengths, variance, noise, inducing, .. } = self;
         let Solved { beta: weights, shrink, .. } = solved;
@@ -110,12 +110,12 @@ impl Prior {
     }
 }
 
-/// L of the covariance, to whose diagonal the smallest jitter that allows it is added.
+/// L of the covariance, to whose diagonal the smallest jitter is added that allows a factorisation.
 fn factor(covariance: &mut Mat<f64>, variance: f64, jitter: f64, pool: &Pool) -> Result<Mat<f64>, Error> {
     let size = covariance.nrows();
     let mut next = jitter;
     loop {
-        // A point's distance to itself is zero, whatever rounding says.
+        // The distance of a point to itself is zero; rounding may say otherwise.
         (0..size).for_each(|i| covariance[(i, i)] = variance * (1.0 + next));
         let mut factor = pool.take(size, size);
         factor.copy_from(&*covariance);

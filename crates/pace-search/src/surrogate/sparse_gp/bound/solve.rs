@@ -1,4 +1,4 @@
-//! From sums over the data to the bound and to the posterior over the inducing points.
+//! [`Solved`]: the bound and the posterior over the inducing points.
 
 use faer::{Accum, Mat};
 
@@ -17,7 +17,7 @@ use crate::numerics::product::{LOWER, parallel_product};
 /// variance:  s - k^T shrink k,     shrink = Kmm^-1 - Sigma^-1 = L^-T (I - B^-1) L^-1
 /// ```
 ///
-/// B has no eigenvalue below 1, so its inverse is safe where that of Sigma is not.
+/// B has no eigenvalue below 1, so it is safe to invert. Sigma is not.
 #[derive(Clone, Debug)]
 pub(crate) struct Solved {
     /// The bound, in nats.
@@ -49,7 +49,7 @@ impl Solved {
             let what = "the posterior precision of the inducing points";
             Error::NotPositiveDefinite { what, pivot, size, jitter: 0.0 }
         })?;
-        // The inverse factors of B and of Sigma, the latter times that of Kmm.
+        // The inverse factor of B, and its product with that of Kmm, which is the inverse factor of Sigma.
         let [mut inverse, mut both, mut shrink] = [(); 3].map(|()| pool.take(size, size));
         dense::invert_lower(&mut inverse, &factor);
         let factors = ((inverse.as_ref(), LOWER), (prior.inverse_factor.as_ref(), LOWER));

@@ -5,8 +5,8 @@ use faer::linalg::cholesky::llt::factor::{LltError, LltRegularization, cholesky_
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Accum, Mat, Par, Spec};
 
-use super::pool::Pool;
 use super::product::{FULL, LOWER, UPPER, parallel_product};
+use super::scratch::Scratch;
 
 /// Replaces the lower triangle of A by L with A = L L^T. The error is the index of the pivot that is not positive.
 ///
@@ -58,23 +58,23 @@ pub(crate) fn gram_of_lower(dst: &mut Mat<f64>, accum: Accum, lower: &Mat<f64>, 
 }
 
 /// L^T S L for a lower triangle L and a symmetric S; both S and the result are full.
-pub(crate) fn inside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
+pub(crate) fn inside(lower: &Mat<f64>, s: &Mat<f64>, scratch: &Scratch) -> Mat<f64> {
     let (n, l) = (s.nrows(), lower.as_ref());
-    let [mut half, mut whole] = [(); 2].map(|()| pool.take(n, n));
+    let [mut half, mut whole] = [(); 2].map(|()| scratch.take(n, n));
     parallel_product((half.as_mut(), FULL), Accum::Replace, (l.transpose(), UPPER), (s.as_ref(), FULL), 1.0);
     parallel_product((whole.as_mut(), LOWER), Accum::Replace, (half.as_ref(), FULL), (l, LOWER), 1.0);
-    pool.give([half]);
+    scratch.give([half]);
     mirror(&mut whole);
     whole
 }
 
 /// L S L^T for a lower triangle L and a symmetric S; both S and the result are full.
-pub(crate) fn outside(lower: &Mat<f64>, s: &Mat<f64>, pool: &Pool) -> Mat<f64> {
+pub(crate) fn outside(lower: &Mat<f64>, s: &Mat<f64>, scratch: &Scratch) -> Mat<f64> {
     let (n, l) = (s.nrows(), lower.as_ref());
-    let [mut half, mut whole] = [(); 2].map(|()| pool.take(n, n));
+    let [mut half, mut whole] = [(); 2].map(|()| scratch.take(n, n));
     parallel_product((half.as_mut(), FULL), Accum::Replace, (l, LOWER), (s.as_ref(), FULL), 1.0);
     parallel_product((whole.as_mut(), LOWER), Accum::Replace, (half.as_ref(), FULL), (l.transpose(), UPPER), 1.0);
-    pool.give([half]);
+    scratch.give([half]);
     mirror(&mut whole);
     whole
 }

@@ -10,10 +10,11 @@
 //! - [`RoundTrip`]: the same, with an encoder.
 //!
 //! ```
+//! use pace_graph::Vectors;
 //! use pace_search::space::{Listed, Pool, Space, Taken};
 //! use rand::SeedableRng;
 //! let graphs = Listed::new(vec!["0 2 1 : 0>1 1>2".parse()?, "0 3 1 : 0>1 1>2".parse()?]);
-//! let pool = Pool::new(&graphs, vec![0.5, -1.0, 0.0, 2.0], 2)?;
+//! let pool = Pool::new(&graphs, Vectors::new(vec![0.5, -1.0, 0.0, 2.0], 2))?;
 //! let drawn = pool.sample(1, &Taken::default(), &mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
 //! assert!(drawn[0].place < Some(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

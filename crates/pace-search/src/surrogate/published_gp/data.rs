@@ -7,8 +7,8 @@ use faer::{Accum, Mat, MatRef, Par};
 
 use crate::gp::kernel::{Kernel, KernelGradient, Scaled};
 use crate::numerics::dense::{add_scaled, dot};
-use crate::numerics::pool::Pool;
 use crate::numerics::product::{FULL, LOWER, product};
+use crate::numerics::scratch::Scratch;
 use crate::numerics::shards::{BLOCK, sum_over_rows};
 
 /// The parameters of a prediction: mean k^T beta, variance |s - k^T C k| + v.
@@ -42,32 +42,32 @@ pub(super) struct DataSums {
 }
 
 impl Predictor<'_> {
-    pub(super) fn sums(&self, x: MatRef<'_, f64>, y: &[f64], pool: &Pool) -> DataSums {
+    pub(super) fn sums(&self, x: MatRef<'_, f64>, y: &[f64], scratch: &Scratch) -> DataSums {
         let m = self.inducing.len();
         let zero = || DataSums {
             log_density: 0.0,
             by_weights: vec![0.0; m],
-            by_shrink: pool.zeros(m, m),
+            by_shrink: scratch.zeros(m, m),
             by_cross: KernelGradient::zeros(m, self.inverse_lengths.len()),
             by_variance: 0.0,
             by_noise: 0.0,
         };
-        let add = |sums: &mut DataSums, rows: Range<usize>| self.add(sums, x, y, rows, pool);
+        let add = |sums: &mut DataSums, rows: Range<usize>| self.add(sums, x, y, rows, scratch);
         sum_over_rows(y.len(), zero, add, |total, part| {
             total.log_density += part.log_density;
             add_scaled(&mut total.by_weights, 1.0, &part.by_weights);
             total.by_shrink += &part.by_shrink;
-            pool.give([part.by_shrink]);
+            scratch.give([part.by_shrink]);
             total.by_cross.merge(&part.by_cross);
             total.by_variance += part.by_variance;
             total.by_noise += part.by_noise;
         })
     }
 
-    fn add(&self, sums: &mut DataSums, x: MatRef<'_, f64>, y: &[f64], rows: Range<usize>, pool: &Pool) {
+    fn add(&self, sums: &mut DataSums, x: MatRef<'_, f64>, y: &[f64], rows: Range<usize>, scratch: &Scratch) {
         let (m, n) = (self.inducing.len(), rows.len());
         let points = Scaled::new(x, rows.clone(), self.inverse_lengths);
-        let [mut values, mut slopes, mut shrunk, mut scaled] = [(); 4].map(|()| pool.take(m, BLOCK));
+        let [mut values, mut slopes, mut shrunk, mut scaled] = [(); 4].map(|()| scratch.take(m, BLOCK));
         let outputs = (values.subcols_mut(0, n), slopes.subcols_mut(0, n));
         self.inducing.covariance_and_slope(&points, Kernel::Rbf, self.variance, outputs.0, outputs.1);
         matmul(shrunk.subcols_mut(0, n), Accum::Replace, self.shrink, values.subcols(0, n), 1.0, Par::Seq);
@@ -94,6 +94,6 @@ impl Predictor<'_> {
         product((sums.by_shrink.as_mut(), LOWER), Accum::Add, left, right, 1.0);
         let inputs = (values.subcols(0, n), slopes.subcols(0, n));
         sums.by_cross.add(shrunk.subcols_mut(0, n), inputs.0, inputs.1, &points);
-        pool.give([values, slopes, shrunk, scaled]);
+        scratch.give([values, slopes, shrunk, scaled]);
     }
 }

@@ -28,8 +28,8 @@ use super::state::{Side, State};
 use crate::error::Error;
 use crate::gp::kernel::KernelGradient;
 use crate::numerics::dense::{self, add_scaled, dot, times, transposed_times};
-use crate::numerics::pool::Pool;
 use crate::numerics::product::{FULL, LOWER, dense_product, parallel_product};
+use crate::numerics::scratch::Scratch;
 
 /// The energy of a minibatch and its gradient.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub struct PublishedEnergy {
 /// The results of the forward pass that the gradient needs.
 struct Pass<'a> {
     params: &'a PublishedParameters,
-    pool: &'a Pool,
+    scratch: &'a Scratch,
     b: f64,
     c: f64,
     state: State,
@@ -64,13 +64,13 @@ pub(super) fn energy(
     x: MatRef<'_, f64>,
     y: &[f64],
     n: usize,
-    pool: &Pool,
+    scratch: &Scratch,
 ) -> Result<PublishedEnergy, Error> {
     let c = (n as f64 - 1.0) / n as f64;
-    let state = State::new(params, pool);
-    let (cavity, posterior) = rayon::join(|| state.side(params, c, pool), || state.side(params, 1.0, pool));
+    let state = State::new(params, scratch);
+    let (cavity, posterior) = rayon::join(|| state.side(params, c, scratch), || state.side(params, 1.0, scratch));
     let (cavity, posterior) = (cavity?, posterior?);
-    let (weights, shrink) = state.predictor(params, c, &cavity, pool);
+    let (weights, shrink) = state.predictor(params, c, &cavity, scratch);
     let data = Predictor {
         inducing: &state.inducing,
         inverse_lengths: &state.inverse_lengths,
@@ -79,11 +79,11 @@ pub(super) fn energy(
         weights: &weights,
         shrink: &shrink,
     }
-    .sums(x, y, pool);
+    .sums(x, y, scratch);
     let shrunk = times(&shrink, &state.covered);
     let full_shrunk = times(&posterior.solved, &transposed_times(&params.factor, &state.covered));
     let b = y.len() as f64;
-    let pass = Pass { params, pool, b, c, state, cavity, posterior, shrink, data, shrunk, full_shrunk };
+    let pass = Pass { params, scratch, b, c, state, cavity, posterior, shrink, data, shrunk, full_shrunk };
     let value = pass.value();
     Ok(PublishedEnergy { value, gradient: pass.gradient() })
 }
@@ -104,7 +104,7 @@ impl Pass<'_> {
         let factor = self.by_factor(&q, &r);
         let mean = self.by_mean(&by_p);
         let by_covariance = self.by_covariance(&by_p, &r, q);
-        self.pool.give([r]);
+        self.scratch.give([r]);
         self.finish(by_covariance, mean, factor)
     }
 
@@ -121,7 +121,7 @@ impl Pass<'_> {
 
     fn q_and_r(&self) -> (Mat<f64>, Mat<f64>) {
         let (b, c, m) = (self.b, self.c, self.shrink.nrows());
-        let [mut q, mut r] = [(); 2].map(|()| self.pool.take(m, m));
+        let [mut q, mut r] = [(); 2].map(|()| self.scratch.take(m, m));
         dense_product(&mut q, Accum::Replace, &self.data.by_shrink, &self.cavity.solved, 1.0);
         for j in 0..m {
             let sides = self.posterior.solved.col_as_slice(j).iter().zip(self.cavity.solved.col_as_slice(j));
@@ -134,7 +134,7 @@ impl Pass<'_> {
     /// dE/dL = 2 c Q + K R + b c (p - K C_1 p) (F_1^T p)^T.
     fn by_factor(&self, q: &Mat<f64>, r: &Mat<f64>) -> Mat<f64> {
         let (m, p) = (self.shrink.nrows(), &self.state.covered);
-        let mut by_factor = self.pool.take(m, m);
+        let mut by_factor = self.scratch.take(m, m);
         dense_product(&mut by_factor, Accum::Replace, &self.state.covariance, r, 1.0);
         let covered_shrunk = times(&self.state.covariance, &self.full_shrunk);
         let left: Vec<f64> =
@@ -179,7 +179,7 @@ impl Pass<'_> {
     }
 
     fn finish(self, mut by_covariance: Mat<f64>, mean: Vec<f64>, factor: Mat<f64>) -> PublishedParameters {
-        let Pass { state, data, pool, .. } = self;
+        let Pass { state, data, scratch, .. } = self;
         let (m, n_dims) = (mean.len(), state.inverse_lengths.len());
         let mut by_self = KernelGradient::zeros(m, n_dims);
         by_self.add(by_covariance.as_mut(), state.covariance.as_ref(), state.slopes.as_ref(), &state.inducing);
@@ -188,8 +188,8 @@ impl Pass<'_> {
             part.finish(&state.inducing, &state.inverse_lengths, times, &mut by_lengths, inducing.as_mut());
         }
         let log_variance = by_self.log_variance() + data.by_cross.log_variance() + state.variance * data.by_variance;
-        pool.give([state.covariance, state.slopes, state.inner, by_covariance, data.by_shrink]);
-        pool.give([self.cavity.solved, self.posterior.solved, self.shrink]);
+        scratch.give([state.covariance, state.slopes, state.inner, by_covariance, data.by_shrink]);
+        scratch.give([self.cavity.solved, self.posterior.solved, self.shrink]);
         PublishedParameters {
             // The parameter is the logarithm of a square.
             log_squared_lengths: by_lengths.iter().map(|by_length| 0.5 * by_length).collect(),

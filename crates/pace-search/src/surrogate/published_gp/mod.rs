@@ -15,8 +15,8 @@ use super::{Posterior, PosteriorGradient, Progress, Report, Surrogate, Surrogate
 use crate::check::check_data;
 use crate::error::Error;
 use crate::gp::{KernelPosterior, gradient, median_of_pairs, predict};
-use crate::numerics::pool::Pool;
 use crate::numerics::rows::{gather, sample_rows};
+use crate::numerics::scratch::Scratch;
 use adam::Adam;
 use energy::energy;
 use state::State;
@@ -69,7 +69,7 @@ pub struct PublishedParameters {
 impl PublishedParameters {
     /// The energy of a minibatch x [b, D], y `[b]` out of `n` rows, with its gradient.
     pub fn energy(&self, x: MatRef<'_, f64>, y: &[f64], n: usize) -> Result<PublishedEnergy, Error> {
-        energy(self, x, y, n, &Pool::default())
+        energy(self, x, y, n, &Scratch::default())
     }
 }
 
@@ -89,7 +89,7 @@ impl SurrogateSettings for PublishedGpConfig {
         let (n, m, n_dims) = (y.len(), params.inducing.nrows(), x.ncols());
         let sizes = [n_dims, 2, m * n_dims, m, m * m];
         let mut adams = sizes.map(Adam::new);
-        let pool = Pool::default();
+        let scratch = Scratch::default();
         let n_steps = self.epochs * n.div_ceil(self.batch);
         let mut order: Vec<usize> = (0..n).collect();
         let mut step = 0;
@@ -98,9 +98,9 @@ impl SurrogateSettings for PublishedGpConfig {
             for rows in order.chunks(self.batch) {
                 step += 1;
                 let batch_y: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
-                let found = energy(&params, gather(x, rows).as_ref(), &batch_y, n, &pool)?;
+                let found = energy(&params, gather(x, rows).as_ref(), &batch_y, n, &scratch)?;
                 ascend(&mut params, &found.gradient, &mut adams, Adam::rate(self.learning_rate, step));
-                pool.give([found.gradient.factor]);
+                scratch.give([found.gradient.factor]);
                 report(Progress { step, n_steps, objective: found.value / rows.len() as f64 });
             }
         }
@@ -146,10 +146,10 @@ pub struct PublishedGp {
 impl PublishedGp {
     /// The model with these parameters.
     pub fn new(params: PublishedParameters) -> Result<PublishedGp, Error> {
-        let pool = Pool::default();
-        let state = State::new(&params, &pool);
-        let side = state.side(&params, 1.0, &pool)?;
-        let (weights, shrink) = state.predictor(&params, 1.0, &side, &pool);
+        let scratch = Scratch::default();
+        let state = State::new(&params, &scratch);
+        let side = state.side(&params, 1.0, &scratch)?;
+        let (weights, shrink) = state.predictor(&params, 1.0, &side, &scratch);
         let posterior = state.into_posterior(weights, shrink);
         Ok(PublishedGp { params, posterior })
     }

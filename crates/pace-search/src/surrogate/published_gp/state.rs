@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::gp::KernelPosterior;
 use crate::gp::kernel::{Kernel, Scaled};
 use crate::numerics::dense::{self, times};
-use crate::numerics::pool::Pool;
 use crate::numerics::product::{FULL, LOWER, dense_product, parallel_product};
+use crate::numerics::scratch::Scratch;
 
 /// On the diagonal of Kzz, relative to s.
 const JITTER: f64 = 1e-3;
@@ -36,25 +36,25 @@ pub(super) struct Side {
 }
 
 impl State {
-    pub(super) fn new(params: &PublishedParameters, pool: &Pool) -> State {
+    pub(super) fn new(params: &PublishedParameters, scratch: &Scratch) -> State {
         let m = params.inducing.nrows();
         let inverse_lengths: Vec<f64> = params.log_squared_lengths.iter().map(|log| (-0.5 * log).exp()).collect();
         let (variance, noise) = (params.log_variance.exp(), params.log_noise.exp());
         let inducing = Scaled::new(params.inducing.as_ref(), 0..m, &inverse_lengths);
-        let [mut covariance, mut slopes, mut half, mut inner] = [(); 4].map(|()| pool.take(m, m));
+        let [mut covariance, mut slopes, mut half, mut inner] = [(); 4].map(|()| scratch.take(m, m));
         inducing.own_covariance_and_slope(Kernel::Rbf, variance, &mut covariance, &mut slopes);
         (0..m).for_each(|j| covariance[(j, j)] = variance * (1.0 + JITTER));
         dense_product(&mut half, Accum::Replace, &covariance, &params.factor, 1.0);
         let factors = ((params.factor.transpose(), FULL), (half.as_ref(), FULL));
         parallel_product((inner.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 1.0);
-        pool.give([half]);
+        scratch.give([half]);
         let covered = times(&covariance, &params.mean);
         State { inverse_lengths, inducing, variance, noise, covariance, slopes, inner, covered }
     }
 
-    pub(super) fn side(&self, params: &PublishedParameters, c: f64, pool: &Pool) -> Result<Side, Error> {
+    pub(super) fn side(&self, params: &PublishedParameters, c: f64, scratch: &Scratch) -> Result<Side, Error> {
         let size = self.inner.nrows();
-        let mut factor = pool.take(size, size);
+        let mut factor = scratch.take(size, size);
         for j in 0..size {
             let column = factor.col_as_slice_mut(j).iter_mut().zip(self.inner.col_as_slice(j));
             column.for_each(|(b, inner)| *b = c * inner);
@@ -65,12 +65,12 @@ impl State {
             Error::NotPositiveDefinite { what, pivot, size, jitter: JITTER }
         })?;
         let log_det = dense::log_det(&factor);
-        let [mut inverse_factor, mut inverse, mut solved] = [(); 3].map(|()| pool.take(size, size));
+        let [mut inverse_factor, mut inverse, mut solved] = [(); 3].map(|()| scratch.take(size, size));
         dense::invert_lower(&mut inverse_factor, &factor);
         dense::gram_of_lower(&mut inverse, Accum::Replace, &inverse_factor, 1.0);
         dense::mirror(&mut inverse);
         dense_product(&mut solved, Accum::Replace, &params.factor, &inverse, 1.0);
-        pool.give([factor, inverse_factor, inverse]);
+        scratch.give([factor, inverse_factor, inverse]);
         Ok(Side { log_det, solved })
     }
 
@@ -80,10 +80,10 @@ impl State {
         params: &PublishedParameters,
         c: f64,
         side: &Side,
-        pool: &Pool,
+        scratch: &Scratch,
     ) -> (Vec<f64>, Mat<f64>) {
         let m = self.inner.nrows();
-        let mut shrink = pool.take(m, m);
+        let mut shrink = scratch.take(m, m);
         let factors = ((side.solved.as_ref(), FULL), (params.factor.transpose(), FULL));
         parallel_product((shrink.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, c);
         dense::mirror(&mut shrink);

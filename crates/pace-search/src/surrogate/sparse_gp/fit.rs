@@ -8,8 +8,8 @@ use super::bound::{Hyperparameters, Problem};
 use super::{SparseGp, SparseGpConfig};
 use crate::check::check_data;
 use crate::error::Error;
-use crate::numerics::pool::Pool;
 use crate::numerics::rows::{gather, sample_rows};
+use crate::numerics::scratch::Scratch;
 use crate::numerics::units::Units;
 use crate::surrogate::{Progress, Report, SurrogateSettings};
 
@@ -25,8 +25,8 @@ impl SurrogateSettings for SparseGpConfig {
         let y: Vec<f64> = y.iter().map(|y| y - offset).collect();
         let units = self.length_init.units(x);
         let x = units.apply(x);
-        let pool = Pool::default();
-        let all = Problem { kernel: self.kernel, jitter: self.jitter, x: x.as_ref(), y: &y, pool: &pool };
+        let scratch = Scratch::default();
+        let all = Problem { kernel: self.kernel, jitter: self.jitter, x: x.as_ref(), y: &y, scratch: &scratch };
         let rows = match self.subset {
             Some(subset) if subset < y.len() => Some(sample_rows(y.len(), subset, &mut rng)),
             _ => None,
@@ -69,8 +69,8 @@ impl SparseGpConfig {
         if hyper.map.is_none() {
             hyper.inducing = units.apply(hyper.inducing.as_ref());
         }
-        let (x, pool) = (units.apply(x), Pool::default());
-        let all = Problem { kernel: self.kernel, jitter: self.jitter, x: x.as_ref(), y: &y, pool: &pool };
+        let (x, scratch) = (units.apply(x), Scratch::default());
+        let all = Problem { kernel: self.kernel, jitter: self.jitter, x: x.as_ref(), y: &y, scratch: &scratch };
         self.conclude(units, offset, hyper, all)
     }
 

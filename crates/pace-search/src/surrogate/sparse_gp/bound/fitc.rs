@@ -31,20 +31,20 @@ struct Shard {
 /// dF/dv   = sum g_i
 /// ```
 pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> Sums {
-    let (m, pool) = (prior.n_inducing(), problem.pool);
-    let [mut prior_inverse, mut posterior_inverse] = [(); 2].map(|()| pool.take(m, m));
+    let (m, scratch) = (prior.n_inducing(), problem.scratch);
+    let [mut prior_inverse, mut posterior_inverse] = [(); 2].map(|()| scratch.take(m, m));
     dense::gram_of_lower(&mut prior_inverse, Accum::Replace, &prior.inverse_factor, 1.0);
     dense::mirror(&mut prior_inverse);
     posterior_inverse.copy_from(&prior_inverse);
     posterior_inverse -= &solved.shrink;
     let zero = || {
         let by_cross = KernelGradient::zeros(m, prior.inverse_lengths.len());
-        Shard { by_cross, by_map: prior.map_gradient(), by_lambda: 0.0, gram: pool.zeros(m, m) }
+        Shard { by_cross, by_map: prior.map_gradient(), by_lambda: 0.0, gram: scratch.zeros(m, m) }
     };
     let add = |shard: &mut Shard, rows: Range<usize>| {
         let n = rows.len();
         let points = prior.points(problem.x, rows.clone());
-        let [mut values, mut slopes, mut by_prior, mut by_posterior] = [(); 4].map(|()| pool.take(m, BLOCK));
+        let [mut values, mut slopes, mut by_prior, mut by_posterior] = [(); 4].map(|()| scratch.take(m, BLOCK));
         let outputs = (values.subcols_mut(0, n), slopes.subcols_mut(0, n));
         prior.inducing.covariance_and_slope(&points, prior.kernel, prior.variance, outputs.0, outputs.1);
         let inputs = (values.subcols(0, n), slopes.subcols(0, n));
@@ -69,19 +69,19 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
         if let Some(by_map) = &mut shard.by_map {
             by_map.add(by_posterior.subcols(0, n), &points, problem.x.subrows(rows.start, n));
         }
-        pool.give([values, slopes, by_prior, by_posterior]);
+        scratch.give([values, slopes, by_prior, by_posterior]);
     };
     let mut total = sum_over_rows(problem.y.len(), zero, add, |total, part| {
         total.by_cross.merge(&part.by_cross);
         MapGradient::merge(&mut total.by_map, part.by_map);
         total.by_lambda += part.by_lambda;
         total.gram += &part.gram;
-        pool.give([part.gram]);
+        scratch.give([part.gram]);
     });
     dense::mirror(&mut total.gram);
-    let white = dense::outside(&prior.inverse_factor, &total.gram, pool);
-    let mut by_prior = dense::inside(&prior.inverse_factor, &white, pool);
-    pool.give([white, total.gram, prior_inverse, posterior_inverse]);
+    let white = dense::outside(&prior.inverse_factor, &total.gram, scratch);
+    let mut by_prior = dense::inside(&prior.inverse_factor, &white, scratch);
+    scratch.give([white, total.gram, prior_inverse, posterior_inverse]);
     for (j, &beta) in solved.beta.iter().enumerate() {
         let column = by_prior.col_as_slice_mut(j);
         add_scaled(column, 0.5, solved.shrink.col_as_slice(j));

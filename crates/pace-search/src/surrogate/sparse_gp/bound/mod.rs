@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::gp::kernel::Kernel;
-use crate::numerics::pool::Pool;
+use crate::numerics::scratch::Scratch;
 
 mod fitc;
 mod moments;
@@ -71,7 +71,7 @@ pub(crate) struct Problem<'a> {
     pub(crate) x: MatRef<'a, f64>,
     /// [N]
     pub(crate) y: &'a [f64],
-    pub(crate) pool: &'a Pool,
+    pub(crate) scratch: &'a Scratch,
 }
 
 impl Bound {
@@ -87,7 +87,7 @@ impl Bound {
         y: &[f64],
         jitter: f64,
     ) -> Result<Evaluation, Error> {
-        self.gradient(Problem { kernel, jitter, x, y, pool: &Pool::default() }, hyper)
+        self.gradient(Problem { kernel, jitter, x, y, scratch: &Scratch::default() }, hyper)
     }
 
     pub(crate) fn gradient(self, problem: Problem<'_>, hyper: &Hyperparameters) -> Result<Evaluation, Error> {
@@ -96,17 +96,17 @@ impl Bound {
             Bound::Vfe => vfe::gradient(problem, &prior, &solved),
             Bound::Fitc => fitc::gradient(problem, &prior, &solved),
         };
-        let evaluation = Evaluation { value: solved.value, gradient: prior.gradient(sums, problem.pool) };
-        prior.recycle(problem.pool);
-        solved.recycle(problem.pool);
+        let evaluation = Evaluation { value: solved.value, gradient: prior.gradient(sums, problem.scratch) };
+        prior.recycle(problem.scratch);
+        solved.recycle(problem.scratch);
         Ok(evaluation)
     }
 
     /// The bound and the posterior over the inducing points, without a gradient. One pass over the data.
     pub(crate) fn solve(self, problem: Problem<'_>, hyper: &Hyperparameters) -> Result<(Prior, Solved), Error> {
-        let prior = Prior::new(problem.kernel, hyper, problem.jitter, problem.pool)?;
+        let prior = Prior::new(problem.kernel, hyper, problem.jitter, problem.scratch)?;
         let moments = Moments::new(self, problem, &prior);
-        let solved = Solved::new(self, &prior, moments, problem.pool)?;
+        let solved = Solved::new(self, &prior, moments, problem.scratch)?;
         Ok((prior, solved))
     }
 }

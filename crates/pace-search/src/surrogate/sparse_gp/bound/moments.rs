@@ -51,7 +51,7 @@ impl Moments {
         let zero = || Moments {
             white,
             n_rows: 0,
-            gram: problem.pool.zeros(m, m),
+            gram: problem.scratch.zeros(m, m),
             rhs: vec![0.0; m],
             log_lambda: 0.0,
             square: 0.0,
@@ -60,7 +60,7 @@ impl Moments {
         sum_over_rows(problem.y.len(), zero, add, |total, part| {
             total.n_rows += part.n_rows;
             total.gram += &part.gram;
-            problem.pool.give([part.gram]);
+            problem.scratch.give([part.gram]);
             add_scaled(&mut total.rhs, 1.0, &part.rhs);
             total.log_lambda += part.log_lambda;
             total.square += part.square;
@@ -68,9 +68,9 @@ impl Moments {
     }
 
     fn add(&mut self, bound: Bound, problem: Problem<'_>, prior: &Prior, rows: Range<usize>) {
-        let (m, n, pool) = (prior.n_inducing(), rows.len(), problem.pool);
+        let (m, n, scratch) = (prior.n_inducing(), rows.len(), problem.scratch);
         let points = prior.points(problem.x, rows.clone());
-        let [mut block, mut whitened] = [(); 2].map(|()| pool.take(m, BLOCK));
+        let [mut block, mut whitened] = [(); 2].map(|()| scratch.take(m, BLOCK));
         prior.cross(&points, block.subcols_mut(0, n));
         if self.white {
             let factors = ((prior.inverse_factor.as_ref(), LOWER), (block.subcols(0, n), FULL));
@@ -93,6 +93,6 @@ impl Moments {
         self.n_rows += n;
         let (left, right) = ((block.subcols(0, n), FULL), (block.subcols(0, n).transpose(), FULL));
         product((self.gram.as_mut(), LOWER), Accum::Add, left, right, 1.0);
-        pool.give([block, whitened]);
+        scratch.give([block, whitened]);
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::gp::KernelPosterior;
 use crate::gp::kernel::{Kernel, KernelGradient, MapGradient, Scaled};
 use crate::numerics::dense;
-use crate::numerics::pool::Pool;
+use crate::numerics::scratch::Scratch;
 
 /// With more jitter the model would be a different one.
 const MAX_JITTER: f64 = 1e-2;
@@ -49,16 +49,16 @@ pub(super) struct Sums {
 }
 
 impl Prior {
-    pub(crate) fn new(kernel: Kernel, hyper: &Hyperparameters, jitter: f64, pool: &Pool) -> Result<Prior, Error> {
+    pub(crate) fn new(kernel: Kernel, hyper: &Hyperparameters, jitter: f64, scratch: &Scratch) -> Result<Prior, Error> {
         let inverse_lengths: Vec<f64> = hyper.log_lengths.iter().map(|log| (-log).exp()).collect();
         let (variance, noise) = (hyper.log_variance.exp(), hyper.log_noise.exp());
         let n = hyper.inducing.nrows();
         let inducing = Scaled::new(hyper.inducing.as_ref(), 0..n, &inverse_lengths);
-        let [mut covariance, mut slopes, mut inverse_factor] = [(); 3].map(|()| pool.take(n, n));
+        let [mut covariance, mut slopes, mut inverse_factor] = [(); 3].map(|()| scratch.take(n, n));
         inducing.own_covariance_and_slope(kernel, variance, &mut covariance, &mut slopes);
-        let factor = factor(&mut covariance, variance, jitter, pool)?;
+        let factor = factor(&mut covariance, variance, jitter, scratch)?;
         dense::invert_lower(&mut inverse_factor, &factor);
-        pool.give([factor]);
+        scratch.give([factor]);
         let map = hyper.map.clone();
         Ok(Prior { kernel, map, inverse_lengths, variance, noise, inducing, covariance, slopes, inverse_factor })
     }
@@ -88,17 +88,17 @@ impl Prior {
         KernelPosterior { kernel, map, inverse_lengths, variance, noise, inducing, weights, shrink, fantasies: None }
     }
 
-    pub(super) fn recycle(self, pool: &Pool) {
-        pool.give([self.covariance, self.slopes, self.inverse_factor]);
+    pub(super) fn recycle(self, scratch: &Scratch) {
+        scratch.give([self.covariance, self.slopes, self.inverse_factor]);
     }
 
-    pub(super) fn gradient(&self, sums: Sums, pool: &Pool) -> Hyperparameters {
+    pub(super) fn gradient(&self, sums: Sums, scratch: &Scratch) -> Hyperparameters {
         let (n_inducing, n_dims) = (self.n_inducing(), self.inverse_lengths.len());
         let mut by_self = KernelGradient::zeros(n_inducing, n_dims);
         let mut by_prior = sums.by_prior;
         let inputs = (self.covariance.as_ref(), self.slopes.as_ref());
         by_self.add(by_prior.as_mut(), inputs.0, inputs.1, &self.inducing);
-        pool.give([by_prior]);
+        scratch.give([by_prior]);
         let mut log_lengths = vec![0.0; n_dims];
         let mut inducing = Mat::zeros(n_inducing, n_dims);
         for (part, times) in [(&by_self, 2.0), (&sums.by_cross, 1.0)] {
@@ -111,13 +111,13 @@ impl Prior {
 }
 
 /// L of the covariance, to whose diagonal the smallest jitter is added that allows a factorisation.
-fn factor(covariance: &mut Mat<f64>, variance: f64, jitter: f64, pool: &Pool) -> Result<Mat<f64>, Error> {
+fn factor(covariance: &mut Mat<f64>, variance: f64, jitter: f64, scratch: &Scratch) -> Result<Mat<f64>, Error> {
     let size = covariance.nrows();
     let mut next = jitter;
     loop {
         // The distance of a point to itself is zero; rounding may say otherwise.
         (0..size).for_each(|i| covariance[(i, i)] = variance * (1.0 + next));
-        let mut factor = pool.take(size, size);
+        let mut factor = scratch.take(size, size);
         factor.copy_from(&*covariance);
         match dense::cholesky(&mut factor) {
             Ok(()) => return Ok(factor),

@@ -6,8 +6,8 @@ use super::moments::Moments;
 use super::{Bound, Prior};
 use crate::error::Error;
 use crate::numerics::dense::{self, dot};
-use crate::numerics::pool::Pool;
 use crate::numerics::product::{LOWER, parallel_product};
+use crate::numerics::scratch::Scratch;
 
 /// The posterior over the inducing points.
 ///
@@ -35,13 +35,13 @@ pub(crate) struct Solved {
 }
 
 impl Solved {
-    pub(super) fn new(bound: Bound, prior: &Prior, moments: Moments, pool: &Pool) -> Result<Solved, Error> {
+    pub(super) fn new(bound: Bound, prior: &Prior, moments: Moments, scratch: &Scratch) -> Result<Solved, Error> {
         let size = prior.n_inducing();
         let Moments { white, n_rows, mut gram, rhs, log_lambda, square } = moments;
         dense::mirror(&mut gram);
         let (excess, mut factor) = match white {
-            true => (gram, pool.take(size, size)),
-            false => (dense::outside(&prior.inverse_factor, &gram, pool), gram),
+            true => (gram, scratch.take(size, size)),
+            false => (dense::outside(&prior.inverse_factor, &gram, scratch), gram),
         };
         factor.copy_from(&excess);
         (0..size).for_each(|i| factor[(i, i)] += 1.0);
@@ -50,7 +50,7 @@ impl Solved {
             Error::NotPositiveDefinite { what, pivot, size, jitter: 0.0 }
         })?;
         // The inverse factor of B, and its product with that of Kmm, which is the inverse factor of Sigma.
-        let [mut inverse, mut both, mut shrink] = [(); 3].map(|()| pool.take(size, size));
+        let [mut inverse, mut both, mut shrink] = [(); 3].map(|()| scratch.take(size, size));
         dense::invert_lower(&mut inverse, &factor);
         let factors = ((inverse.as_ref(), LOWER), (prior.inverse_factor.as_ref(), LOWER));
         parallel_product((both.as_mut(), LOWER), Accum::Replace, factors.0, factors.1, 1.0);
@@ -69,11 +69,11 @@ impl Solved {
         if bound == Bound::Vfe {
             value -= 0.5 * (n * prior.variance / prior.noise - excess_trace);
         }
-        pool.give([factor, inverse, both]);
+        scratch.give([factor, inverse, both]);
         Ok(Solved { value, beta, shrink, excess, excess_trace, shrink_trace })
     }
 
-    pub(super) fn recycle(self, pool: &Pool) {
-        pool.give([self.shrink, self.excess]);
+    pub(super) fn recycle(self, scratch: &Scratch) {
+        scratch.give([self.shrink, self.excess]);
     }
 }

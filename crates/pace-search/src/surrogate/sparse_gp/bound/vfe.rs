@@ -24,7 +24,7 @@ struct Shard {
 /// dF/dv   = (sum r_i^2 + v tr(I - B^-1) - N v + N s - v tr(B - I)) / 2v^2
 /// ```
 pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> Sums {
-    let (m, pool) = (prior.n_inducing(), problem.pool);
+    let (m, scratch) = (prior.n_inducing(), problem.scratch);
     let zero = || {
         let by_cross = KernelGradient::zeros(m, prior.inverse_lengths.len());
         Shard { by_cross, by_map: prior.map_gradient(), residual: 0.0 }
@@ -32,7 +32,7 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
     let add = |shard: &mut Shard, rows: Range<usize>| {
         let n = rows.len();
         let points = prior.points(problem.x, rows.clone());
-        let [mut values, mut slopes, mut by_value] = [(); 3].map(|()| pool.take(m, BLOCK));
+        let [mut values, mut slopes, mut by_value] = [(); 3].map(|()| scratch.take(m, BLOCK));
         let outputs = (values.subcols_mut(0, n), slopes.subcols_mut(0, n));
         prior.inducing.covariance_and_slope(&points, prior.kernel, prior.variance, outputs.0, outputs.1);
         let inputs = (values.subcols(0, n), slopes.subcols(0, n));
@@ -46,14 +46,14 @@ pub(super) fn gradient(problem: Problem<'_>, prior: &Prior, solved: &Solved) -> 
         if let Some(by_map) = &mut shard.by_map {
             by_map.add(by_value.subcols(0, n), &points, problem.x.subrows(rows.start, n));
         }
-        pool.give([values, slopes, by_value]);
+        scratch.give([values, slopes, by_value]);
     };
     let total = sum_over_rows(problem.y.len(), zero, add, |total, part| {
         total.by_cross.merge(&part.by_cross);
         MapGradient::merge(&mut total.by_map, part.by_map);
         total.residual += part.residual;
     });
-    let mut by_prior = dense::inside(&prior.inverse_factor, &solved.excess, pool);
+    let mut by_prior = dense::inside(&prior.inverse_factor, &solved.excess, scratch);
     by_prior -= &solved.shrink;
     by_prior *= Scale(-0.5);
     for (j, &beta) in solved.beta.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! [`Pool`]: matrices that are reused by the next evaluation.
+//! [`Scratch`]: matrices that are reused by the next evaluation.
 
 use std::sync::Mutex;
 
@@ -7,9 +7,9 @@ use faer::Mat;
 /// Matrices that are not in use. An evaluation needs some hundred megabytes, in pieces that the allocator returns to the
 /// system. To get them back costs a page fault per 4 kB, a quarter of the time of a fit.
 #[derive(Debug, Default)]
-pub(crate) struct Pool(Mutex<Vec<Mat<f64>>>);
+pub(crate) struct Scratch(Mutex<Vec<Mat<f64>>>);
 
-impl Pool {
+impl Scratch {
     /// A matrix of this shape with arbitrary contents.
     pub(crate) fn take(&self, rows: usize, columns: usize) -> Mat<f64> {
         let mut free = self.lock();
@@ -26,7 +26,7 @@ impl Pool {
         matrix
     }
 
-    /// Returns matrices to the pool.
+    /// Returns matrices for reuse.
     pub(crate) fn give(&self, matrices: impl IntoIterator<Item = Mat<f64>>) {
         self.lock().extend(matrices);
     }

@@ -13,9 +13,9 @@
 //! ```
 
 mod bn;
+mod cell_key;
 mod darts;
 mod enas;
-mod key;
 mod mutate;
 mod nas101;
 mod random;

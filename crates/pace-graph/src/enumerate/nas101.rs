@@ -5,7 +5,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 
 use super::Sampler;
-use super::key::CellKey;
+use super::cell_key::CellKey;
 use super::skeleton::{Skeleton, nas101_skeletons};
 use crate::canon::canonical_order;
 use crate::dag::Dag;

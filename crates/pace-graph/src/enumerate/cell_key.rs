@@ -1,4 +1,4 @@
-//! A NAS-Bench-101 cell in one word.
+//! [`CellKey`]: a NAS-Bench-101 cell in one word.
 
 use super::skeleton::{INPUT, MAX_NODES, N_INNER_OPS, OUTPUT, edge_bit, edges_of};
 use crate::dag::{Dag, Op};

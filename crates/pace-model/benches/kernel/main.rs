@@ -1,8 +1,9 @@
 //! Speed of the fused kernels against their plain twins: `cargo bench -p pace-model --bench kernel`.
 //!
-//! One JSON object per line: microseconds of a forward and backward pass (the best of several, for the machine may be
-//! shared), its processor time, graphs per second, and the speed-ups by wall clock and by processor time. `RAYON_NUM_THREADS` sets the threads. A first argument keeps the operations
-//! whose name:batch contains it; a second one, any, leaves the twins out, for a profiler.
+//! Prints one JSON object per line: microseconds of a forward and backward pass (the best of several, because the machine may be
+//! shared), its processor time, graphs per second, and the speed-ups by wall clock and by processor time. `RAYON_NUM_THREADS` sets
+//! the threads. The first argument keeps the operations whose name:batch contains it. A second argument, whatever it is, leaves the
+//! twins out, for a profiler.
 
 mod products;
 
@@ -67,7 +68,7 @@ fn time(f: impl Fn()) -> [f64; 2] {
     [best, (cpu_seconds() - cpu) / f64::from(count)]
 }
 
-/// Processor time of this process; NaN where the system does not count it.
+/// Processor time of this process; NaN if the system does not count it.
 fn cpu_seconds() -> f64 {
     pace_checkout::cpu_seconds().unwrap_or(f64::NAN)
 }
@@ -132,7 +133,7 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
         backward(f(nodes.clone(), features.clone(), embedding.clone(), false, Dropout::NONE));
     };
     let params = tensors.inner(&encoder);
-    // Six kinds of nodes, as in ENAS: what inference gains where graphs begin alike. The twin of this computes every row.
+    // Six kinds of nodes, as in ENAS: shows what inference gains if graphs begin alike. The twin computes every row.
     let kinds: Vec<u32> = (0..batch * n).map(|row| (row / n * (row % n + 1) * 7 % 6) as u32).collect();
     let pasts = Pasts::new(&kinds, n, |row, keys| keys.extend(0..=(row % n) as u32)).expect("chains look back");
     let rows: Vec<i32> = kinds.iter().map(|&kind| kind as i32).collect();
@@ -149,7 +150,7 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
         };
         drop(y.into_data());
     };
-    // Packed rows, each looking at itself and what stands behind it up to a tenth of its graph: about the pairs of a tree.
+    // Packed rows. Each attends to itself and to the rows after it, up to a tenth of its graph: about the pairs of a tree.
     let ends = |row: usize| (row + 1 + (row * 7 % n) / 10).min((row / n + 1) * n);
     let offsets = (0..=batch * n).map(|row| (0..row).map(|row| ends(row) - row).sum::<usize>() as u32).collect();
     let keys = (0..batch * n).flat_map(|row| row as u32..ends(row) as u32).collect();
@@ -167,7 +168,7 @@ fn measures([batch, n, d, n_heads, hidden]: [usize; 5]) -> Vec<(&'static str, Me
         backward(f(o.clone(), truth, heads.clone()).reshape([batch, 1]));
     };
     let [w, g, m, v] = [0; 4].map(|_| tensors.leaf([batch * n, 3 * d]).inner().abs());
-    // Moments and parameter move on from step to step, as in training, or nobody could write in place.
+    // Each step starts from the result of the one before, as in training, so that it can write in place.
     let state = std::cell::RefCell::new(Some((w, [m, v])));
     let adam = move |fused: bool| {
         let f = if fused { AdamStep::take } else { plain::adam };

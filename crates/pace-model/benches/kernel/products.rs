@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::time;
 
-/// Rows of a block, K and N: the maps of ENAS graphs and cells, and those of trees.
+/// Rows, K and N: the maps of ENAS graphs and cells, and those of trees.
 const SHAPES: [[usize; 3]; 6] =
     [[96, 64, 64], [96, 64, 128], [288, 64, 192], [512, 64, 64], [96, 256, 256], [512, 256, 768]];
 
@@ -18,7 +18,7 @@ struct Plain<'a> {
     add: bool,
 }
 
-/// Measures all of them whose name contains `only`.
+/// Measures all products whose name contains `only`.
 pub fn run(only: Option<&str>) {
     for [m, k, n] in SHAPES {
         let values = |count: usize| (0..count).map(|index| (index * 7 % 97) as f32 * 0.02 - 0.97).collect::<Vec<f32>>();
@@ -33,13 +33,13 @@ pub fn run(only: Option<&str>) {
     }
 }
 
-/// One line: ours, which multiplies by weights that are laid out already, and the crate's.
+/// Prints one line: our product, with weights that are laid out already, and the crate's.
 fn compare(only: Option<&str>, name: &str, shape: [usize; 3], plain: Plain<'_>, fused: impl Fn(&mut [f32])) {
     if only.is_some_and(|only| !format!("{name}:{}", shape[0]).contains(only)) {
         return;
     }
     let out = std::cell::RefCell::new(vec![0.0; plain.shape[0] * plain.shape[2]]);
-    // Several at a time, for one is shorter than what the clock can tell.
+    // Several at a time: one alone is too short for the clock.
     let times = (20_000_000 / (2 * shape.iter().product::<usize>())).max(1);
     let each = |f: &dyn Fn(&mut [f32])| time(|| (0..times).for_each(|_| f(&mut out.borrow_mut())))[0] / times as f64;
     let (ours, crates) = (each(&fused), each(&|out| gemm(&plain, out)));

@@ -110,7 +110,7 @@ pub struct DecoderParams {
     pub norm_feed_forward: NormParams,
 }
 
-/// The places of dropout inside one block; block number `layer` of a stack adds `layer * SITES_PER_LAYER`.
+/// The dropout sites of one block; block number `layer` of a stack adds `layer * SITES_PER_LAYER`.
 pub(crate) mod site {
     pub(crate) const SELF_WEIGHTS: usize = 0;
     pub(crate) const SELF_OUTPUT: usize = 1;

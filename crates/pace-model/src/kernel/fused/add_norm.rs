@@ -49,7 +49,7 @@ impl Op for AddNormOp {
 /// What [`add_norm`] keeps: xhat [rows, D] and rstd `[rows]`.
 pub(crate) type Normed = (Buffer, Buffer);
 
-/// Rows per task of [`add_norm`]; fixed, so that the order of sums is too.
+/// Rows per task of [`add_norm`]. Fixed, so that sums have a fixed order.
 const NORM_ROWS: usize = 512;
 
 /// LN(residual + drop(x)) over rows of D.
@@ -70,7 +70,7 @@ fn add_norm(inputs: AddNormView<&[f32]>, epsilon: f32, site: Site) -> (Vec<f32>,
     (y, (xhat, rstd))
 }
 
-/// The gradients of [`add_norm`]: of the residual, of x if dropout makes it another one, of gamma and of beta.
+/// The gradients of [`add_norm`]: of the residual, of x if dropout makes it differ from that, of gamma and of beta.
 fn add_norm_grad(
     dy: &[f32],
     (xhat, rstd): &Normed,

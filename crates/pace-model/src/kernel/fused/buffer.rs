@@ -1,12 +1,12 @@
-//! Buffers that outlive a step: fresh memory costs a page fault and a zeroing per 4 kB, which on small graphs is a sixth of a
-//! training step, and the next step needs the same sizes again.
+//! [`Buffer`]: memory that outlives a step. Fresh memory costs a page fault and a zeroing per 4 kB, a sixth of a training step on
+//! small graphs, and the next step needs the same sizes again.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
-/// Numbers kept at most, over all sizes: 1 GB, which is what a training step on 16,000 rows of width 256 holds. What comes
-/// back beyond it is freed.
+/// The most numbers the pool keeps, over all sizes: 1 GB, which is what a training step on 16,000 rows of width 256 holds. It frees
+/// what comes back beyond that.
 const MAX_KEPT: usize = 256 << 20;
 
 /// Buffers waiting for the next user, by size class.
@@ -17,8 +17,8 @@ struct Free {
 }
 
 impl Free {
-    /// A buffer of this class, or of one half as large again: without the loan, the sizes of many steps would gather until
-    /// the pool is full, and be thrown away together.
+    /// A buffer of this class, or of one up to half as large again. If only the same class would do, the sizes of many steps
+    /// would fill the pool.
     fn take(&mut self, class: usize) -> Option<Vec<f32>> {
         let values = self.by_len.range_mut(class..=class + class / 2).find_map(|(_, buffers)| buffers.pop())?;
         self.kept -= values.len();
@@ -36,15 +36,15 @@ pub(crate) struct Buffer {
     len: usize,
 }
 
-/// The length a buffer of `len` numbers really has. Packed batches differ in size from step to step: large buffers come in
-/// four sizes per power of two, so that they still find each other's memory.
+/// The length that a buffer of `len` numbers really has. Packed batches differ in size from step to step, so large buffers come in
+/// four sizes per power of two: then one step can use the memory of another.
 fn size_class(len: usize) -> usize {
     const EXACT: usize = 1 << 12;
     if len <= EXACT { len } else { len.next_multiple_of(len.next_power_of_two() / 8) }
 }
 
 impl Buffer {
-    /// A buffer whose content is whatever its last user left: for those who overwrite all of it.
+    /// A buffer with the content that its last user left, for callers that overwrite all of it.
     pub(crate) fn stale(len: usize) -> Self {
         if len == 0 {
             return Self::default();
@@ -80,7 +80,7 @@ impl Drop for Buffer {
         let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let free = free.get_or_insert_default();
         if free.kept + len > MAX_KEPT {
-            // Sizes of an earlier shape may be filling the pool: start over with the present one.
+            // Sizes of an earlier shape may fill the pool: start over.
             *free = Free::default();
         }
         if len <= MAX_KEPT {

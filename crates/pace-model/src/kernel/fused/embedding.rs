@@ -36,7 +36,7 @@ pub(crate) struct EmbeddingOp {
     pub(crate) position: Site,
 }
 
-/// The operation with its parameters and sizes at hand.
+/// The operation with its parameters and sizes.
 struct Embedding<'a> {
     op: &'a EmbeddingOp,
     features: &'a [f32],
@@ -51,7 +51,7 @@ struct Embedding<'a> {
     d_op: usize,
     d_position: usize,
     d_hidden: usize,
-    /// Of the hidden units, all 0.
+    /// Zeros, for the hidden units.
     no_bias: Vec<f32>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Embedding<'a> {
         if self.op.sum { self.d_op } else { self.d_op + self.d_position }
     }
 
-    /// Nodes per group: a fixed share of them, so that results do not depend on the number of threads.
+    /// Nodes per group: depends on their number alone, so that the number of threads changes no result.
     fn group_rows(&self) -> usize {
         let rows = self.op.tokens.len();
         // Even, or one thread of two ends alone.
@@ -99,7 +99,7 @@ impl<'a> Embedding<'a> {
         hidden
     }
 
-    /// Hidden units and positions, dropout included, from features [rows, 2P]; `first` counts dropout.
+    /// Hidden units and positions, dropout included, from features [rows, 2P] of the rows from `first` on.
     fn positions(&self, first: usize, features: &[f32]) -> (Buffer, Buffer) {
         let count = features.len() / self.n_features;
         let mut hidden = Buffer::zeros(count * self.d_hidden);

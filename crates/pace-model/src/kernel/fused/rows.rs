@@ -4,7 +4,7 @@ use crate::kernel::dropout::Site;
 use crate::kernel::fused::simd::{Simd, kernel, map, sum};
 
 kernel! {
-    /// y = x + drop(y + bias) in place, row by row, where `first` is the index of the first element in the whole tensor.
+    /// y = x + drop(y + bias) in place, row by row; `first` is the index of the first element in the whole tensor.
     fn residual(y: &mut [f32], x: &[f32], bias: &[f32], site: Site, first: usize) = residual_body
 }
 
@@ -95,7 +95,7 @@ fn norm_body<S: Simd>(s: S, x: &mut [f32], y: &mut [f32], rstd: &mut [f32], gamm
     }
 }
 
-/// Rows that are normalised side by side: the sums and the root of one are a long chain of instructions that wait for each other.
+/// Rows that are normalised side by side, because the sums and the root of one row are instructions that wait for each other.
 const TOGETHER: usize = 4;
 
 /// Mean and 1 / standard deviation of each of at most [`TOGETHER`] rows.
@@ -118,7 +118,7 @@ fn moments<S: Simd>(s: S, x: &[f32], d: usize, epsilon: f32) -> ([f32; TOGETHER]
 }
 
 kernel! {
-    /// y = LN(x + y + bias) in place, row by row, keeping nothing; the parameters are bias, gamma, beta.
+    /// y = LN(x + y + bias) in place, row by row, which keeps nothing; the parameters are bias, gamma, beta.
     fn add_norm(y: &mut [f32], x: &[f32], params: [&[f32]; 3], epsilon: f32) = add_norm_body
 }
 

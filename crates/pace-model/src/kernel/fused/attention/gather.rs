@@ -1,11 +1,11 @@
-//! Rows of a matrix by number, and weights beside them: what attention reads.
+//! What attention reads: rows of a matrix by index, each with its weights.
 
-/// Where a row is, and its weights.
+/// Says which row to read, and with which weights.
 pub(crate) trait Place: Copy {
-    /// The number of the row.
+    /// The index of the row.
     fn row(self) -> usize;
 
-    /// The number of the weights of term `index`.
+    /// The index of the weights of term number `index`.
     fn weight(self, index: usize) -> usize;
 }
 
@@ -25,21 +25,21 @@ impl Place for u32 {
 #[derive(Clone, Copy)]
 pub(crate) struct Gather<'a, P> {
     pub(crate) places: &'a [P],
-    /// Of which row `origin` is the first, and `stride` the distance between two.
+    /// Its first row is row `origin`; `stride` is the distance between two rows.
     pub(crate) data: &'a [f32],
     pub(crate) stride: usize,
     pub(crate) origin: usize,
 }
 
 impl<'a, P: Place> Gather<'a, P> {
-    /// The row of a place, `[D]`.
+    /// The row at `places[index]`, `[D]`.
     #[inline(always)]
     pub(crate) fn row(&self, index: usize, d: usize) -> &'a [f32] {
         &self.data[(self.places[index].row() - self.origin) * self.stride..][..d]
     }
 }
 
-/// Rows with weights, [.., H], of which number `first` is the first.
+/// Rows with weights [.., H]; the first weights have index `first`.
 #[derive(Clone, Copy)]
 pub(crate) struct Terms<'a, P> {
     pub(crate) rows: Gather<'a, P>,
@@ -48,14 +48,14 @@ pub(crate) struct Terms<'a, P> {
 }
 
 impl<'a, P: Place> Terms<'a, P> {
-    /// The weights of a term, `[H]`.
+    /// The weights of term number `index`, `[H]`.
     #[inline(always)]
     pub(crate) fn weights(&self, index: usize, n_heads: usize) -> &'a [f32] {
         let number = self.rows.places[index].weight(index) - self.first;
         &self.weights[number * n_heads..][..n_heads]
     }
 
-    /// [`Terms::weights`] of a known number of heads.
+    /// [`Terms::weights`] for a constant number of heads.
     #[inline(always)]
     pub(crate) fn weight<const H: usize>(&self, index: usize) -> &'a [f32; H] {
         self.weights(index, H).first_chunk().expect("a weight per head")

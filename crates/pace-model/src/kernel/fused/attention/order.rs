@@ -31,7 +31,7 @@ impl Order {
     }
 }
 
-/// Whether so many heads fill the lanes of a vector.
+/// Whether the heads can be lanes: their number must divide the lanes of a vector.
 pub(crate) fn has_lanes(n_heads: usize) -> bool {
     matches!(n_heads, 4 | 8 | 16)
 }
@@ -67,15 +67,15 @@ pub(crate) trait Heads<S: Simd>: Copy {
     /// `w` [rows, H] = scale * (q x) of every head, for every row x.
     fn scores<P: Place>(self, s: S, w: &mut [f32], q: &[f32], rows: Gather<'_, P>, scale: f32);
 
-    /// out = sum of w x over all terms. If `KEPT`, weights are those of [`passed`](super::softmax::passed).
+    /// out = sum of w x over all terms. If `KEPT`, every weight goes through [`passed`](super::softmax::passed) first.
     fn mix<P: Place, const KEPT: bool>(self, s: S, out: &mut [f32], terms: Terms<'_, P>, keep_scale: f32);
 }
 
 /// Columns by (position in head, head), for 4, 8 or 16 heads.
 ///
-/// The H values that belong together across heads lie side by side, and a vector holds some positions of all heads. So every
-/// step of attention is the same program in all lanes: no transposed copies, no padding, and of horizontal sums only the one
-/// over the positions of a vector.
+/// The values of all heads at one position lie side by side, so a vector holds some positions of all heads. Every step of attention
+/// then does the same in all lanes: there are no transposed copies and no padding, and the only horizontal sum is the one over the
+/// positions of a vector.
 #[derive(Clone, Copy)]
 pub(crate) struct ByLane<const H: usize>;
 
@@ -89,7 +89,7 @@ impl<S: Simd, const H: usize> Heads<S> for ByLane<H> {
     fn scores<P: Place>(self, s: S, w: &mut [f32], q: &[f32], rows: Gather<'_, P>, scale: f32) {
         let scale = s.splat(scale);
         let (d, count) = (q.len(), w.len() / H);
-        // As many keys as a vector holds go into one, so that what reads them next finds whole vectors.
+        // The scores of as many keys as fit go into one vector, so that the next loop reads whole vectors.
         for block in 0..w.len().div_ceil(LANES) {
             let first = block * (LANES / H);
             let mut v = s.zero();
@@ -117,7 +117,7 @@ impl<S: Simd, const H: usize> Heads<S> for ByLane<H> {
     }
 }
 
-/// G vectors of [`Heads::mix`], their sums in registers.
+/// G vectors of [`Heads::mix`], with their sums in registers.
 #[inline(always)]
 fn mix_vectors<S: Simd, P: Place, const H: usize, const G: usize, const KEPT: bool>(
     s: S,

@@ -13,7 +13,7 @@ pub(crate) fn softmax<S: Simd>(s: S, w: &mut [f32], n_heads: usize) {
     }
 }
 
-/// [`softmax`] of H heads, which repeat in every vector.
+/// [`softmax`] of H heads, a constant; they repeat in every vector.
 #[inline(always)]
 fn scale<S: Simd, const H: usize>(s: S, w: &mut [f32]) {
     let inverse = exponentials::<S, H>(s, w);
@@ -108,7 +108,7 @@ pub(crate) fn softmax_grad<S: Simd>(s: S, dw: &mut [f32], w: &[f32], n_heads: us
     }
 }
 
-/// [`softmax_grad`] of H heads, which repeat in every vector.
+/// [`softmax_grad`] of H heads, a constant; they repeat in every vector.
 #[inline(always)]
 fn grad<S: Simd, const H: usize>(s: S, dw: &mut [f32], w: &[f32], [keep_scale, scale]: [S::V; 2]) {
     let ((dw, dw_rest), (w, w_rest)) = (dw.as_chunks_mut::<LANES>(), w.as_chunks::<LANES>());
@@ -130,7 +130,7 @@ fn grad<S: Simd, const H: usize>(s: S, dw: &mut [f32], w: &[f32], [keep_scale, s
     }
 }
 
-/// What comes back through the weights that were kept.
+/// dw * keep_scale for a weight that dropout kept, else 0.
 #[inline(always)]
 pub(crate) fn passed<S: Simd>(s: S, dw: S::V, w: S::V, keep_scale: S::V) -> S::V {
     s.select(s.gt(w, s.zero()), s.mul(dw, keep_scale), s.zero())

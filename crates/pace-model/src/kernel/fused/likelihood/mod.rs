@@ -20,7 +20,7 @@ use super::products::{Into, Panels, Way, add_weight_grad, input_grad, linear, li
 use super::rows;
 use crate::kernel::dropout::{Dropout, Site};
 
-/// Marks a position that speaks for no node.
+/// Marks a position that predicts no node.
 const NOBODY: u32 = u32::MAX;
 
 named! {
@@ -45,7 +45,7 @@ pub(crate) struct LikelihoodOp {
     pub(crate) edges: Primitive,
 }
 
-/// Sizes of a call: N positions, of which the first N - 1 speak, width D, T operations.
+/// Sizes of a call: N positions, of which the first N - 1 are speakers, width D, T operations.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes {
     n: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Positions of a graph that speak for a node.
+    /// How many positions of a graph are speakers: position i predicts node i + 1 and its edges.
     fn speakers(&self) -> usize {
         self.n - 1
     }
@@ -228,7 +228,7 @@ fn group_grads(s: Sizes, params: &Params<'_>, kept: &Kept, dnll: &[f32], grads: 
     dx
 }
 
-/// The vectors that speak for a node: all but the last of each graph. [graphs * N, D] -> [R, D].
+/// The vectors of the speakers: all but the last of each graph. [graphs * N, D] -> [R, D].
 fn speakers(s: Sizes, x: &[f32]) -> Buffer {
     let mut o = Buffer::stale(x.len() / s.n * s.speakers());
     for (o, x) in o.chunks_exact_mut(s.speakers() * s.d).zip(x.chunks_exact(s.n * s.d)) {

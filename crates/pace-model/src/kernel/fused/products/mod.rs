@@ -13,7 +13,7 @@ use tile::{Panel, by_columns};
 use crate::kernel::fused::buffer::Buffer;
 use crate::kernel::fused::simd::{LANES, level};
 
-/// A product as it is.
+/// Nothing but the product.
 pub(crate) const PLAIN: Finish<'static> = Finish { add: false, scale: 1.0, bias: &[], relu: false };
 
 /// A matrix inside a slice: element (i, j) is `data[i * row_stride + j * column_stride]`, one of the strides is 1.
@@ -94,10 +94,10 @@ pub(crate) fn product(
     if lhs.column_stride == 1 {
         return Panels::of(rhs, k, n).times(left(lhs.row_stride), dst, stride, finish);
     }
-    // A left matrix by columns reads a row of both sides at a time, so that the right one may stay where it is.
+    // By columns, the loop reads one row of each side at a time, so the right matrix need not be laid out.
     let left = left(lhs.column_stride);
     let width = level().tile_vectors() * LANES;
-    // Narrow panels of a wide matrix would be read at large strides, which fall on few lines of the cache: then a copy pays.
+    // Rows of narrow panels of a wide matrix are far apart and fall on few lines of the cache: then laying it out pays.
     let narrow = width == LANES && m * n >= 1 << 14;
     if n.is_multiple_of(LANES) && rhs.column_stride == 1 && !narrow {
         for first in (0..n).step_by(width) {

@@ -1,7 +1,7 @@
-//! Matrices laid out for products: x W by tiles that read nothing but contiguous memory.
+//! [`Panels`]: a matrix W laid out so that the tiles of x W read contiguous memory only.
 //!
-//! A matrix is cut into panels of as many columns as a tile has, each stored row after row. A step or an encoding lays its
-//! weights out once and multiplies many blocks of rows by them, which can then be small enough to stay in the second cache.
+//! The matrix is cut into panels of as many columns as a tile has, each stored row after row. A step or an encoding lays its
+//! weights out once and multiplies many chunks of rows by them, each small enough to stay in the second cache.
 
 use super::Mat;
 use super::tile::{Finish, Left, Panel, by_rows};
@@ -13,26 +13,26 @@ use crate::kernel::fused::simd::{LANES, level};
 pub(crate) struct Panels {
     k: usize,
     n: usize,
-    /// Columns of every panel but the last one, which has what is left.
+    /// Columns of every panel but the last, which has the rest.
     width: usize,
     /// Panel after panel, each [K, whole vectors], the last vector filled up with zeros.
     values: Buffer,
 }
 
 impl Panels {
-    /// Of a row-major matrix with `k` rows.
+    /// Lays out a row-major matrix with `k` rows.
     pub(crate) fn new(weight: &[f32], k: usize) -> Self {
         let n = weight.len() / k;
         Self::of(Mat::new(weight, n), k, n)
     }
 
-    /// Of the transpose of a row-major matrix with `n` rows.
+    /// Lays out the transpose of a row-major matrix with `n` rows.
     pub(crate) fn transposed(weight: &[f32], n: usize) -> Self {
         let k = weight.len() / n;
         Self::of(Mat::new(weight, k).t(), k, n)
     }
 
-    /// Of any matrix.
+    /// Lays out any matrix [K, N].
     pub(crate) fn of(matrix: Mat<'_>, k: usize, n: usize) -> Self {
         let width = level().tile_vectors() * LANES;
         let mut panels = Self { k, n, width, values: Buffer::stale(k * n.next_multiple_of(LANES)) };
@@ -101,7 +101,7 @@ impl Panels {
     }
 }
 
-/// Copies a row; of a known length that is a few instructions, where a call of the library would take longer.
+/// Copies a row. If its length is a constant, that is a few instructions instead of a call of the library.
 #[inline(always)]
 fn copy(to: &mut [f32], from: &[f32]) {
     fn known<const W: usize>(to: &mut [f32], from: &[f32]) {
@@ -121,7 +121,7 @@ fn transpose<'a>(panel: &mut [f32], stride: usize, at: usize, columns: impl Exac
     from.iter_mut().zip(columns).for_each(|(from, column)| *from = column);
     for (block, panel) in panel.chunks_mut(ROWS * stride).enumerate() {
         let rows = panel.len() / stride;
-        // In between on the stack, so that both sides are read and written in order.
+        // By way of the stack, so that both sides are read and written in order.
         let mut square = [[0.0; LANES]; ROWS];
         for (column, from) in from[..count].iter().enumerate() {
             for (square, value) in square.iter_mut().zip(&from[block * ROWS..][..rows]) {

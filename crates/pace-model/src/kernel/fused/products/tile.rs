@@ -1,18 +1,18 @@
 //! The tiles of a product: a few rows times a few vectors of columns, with every sum in a register.
 //!
-//! [`TILE_ROWS`] rows and [`Simd::TILE_VECTORS`] vectors: 6 x 16 in the 16 registers of AVX2, 6 x 64 in the 32 of AVX-512. Of every
-//! step over K the tile reads 6 numbers of the left matrix and as many vectors of the right one. The sums have names, one for each
-//! row, so that no compiler has to find out that an array could live in registers.
+//! A tile has [`TILE_ROWS`] rows and [`Simd::TILE_VECTORS`] vectors: 6 x 16 in the 16 registers of AVX2, 6 x 64 in the 32 of AVX-512.
+//! In every step over K it reads 6 numbers of the left matrix and its vectors of the right one. The sums of each row have a name, so
+//! that the compiler need not find out that an array can live in registers.
 //!
-//! A sum goes over K in order, whatever the tile, so that a row's product depends neither on the rows around it nor on the level.
+//! A sum goes over K in order, whatever the tile. So the product of a row depends neither on the rows around it nor on the level.
 
 use crate::kernel::fused::simd::{LANES, Simd, kernel};
 
 /// Rows of a tile.
 const TILE_ROWS: usize = 6;
 
-/// Steps over K whose sums stay in registers when the left matrix is read by columns: so many rows of the right one, 64 columns
-/// wide, are half of the first cache.
+/// Steps over K after which the sums leave the registers, if the left matrix is read by columns: so many rows of the right one, 64
+/// columns wide, fill half of the first cache.
 const DEPTH: usize = 128;
 
 /// Some columns of the right matrix, [K, columns], as rows of whole vectors.
@@ -35,13 +35,13 @@ pub(crate) struct Left<'a> {
     pub(crate) k: usize,
 }
 
-/// What becomes of the sums: \[out +\] scale * sum + bias, and nothing negative if `relu`.
+/// What becomes of the sums: \[out +\] scale * sum + bias, then ReLU if `relu`.
 #[derive(Clone, Copy)]
 pub(crate) struct Finish<'a> {
     /// Whether the old content of the result is added.
     pub(crate) add: bool,
     pub(crate) scale: f32,
-    /// Of the columns of the panel, or empty.
+    /// One number for each column of the panel, or empty.
     pub(crate) bias: &'a [f32],
     pub(crate) relu: bool,
 }
@@ -148,7 +148,7 @@ fn columns_of<S: Simd, const C: usize>(
 ) {
     for depth in (0..left.k.max(1)).step_by(DEPTH) {
         let steps = depth..left.k.min(depth + DEPTH);
-        // The bias and the old content count once, and ReLU looks at the whole sum.
+        // The bias and the old content are added once, and ReLU applies to the whole sum.
         let last = steps.end == left.k;
         let finish = Finish { add: finish.add || depth > 0, relu: finish.relu && last, ..finish };
         let bias = if last { finish.bias } else { &[] };
@@ -193,7 +193,7 @@ fn add_product<S: Simd, const C: usize>(s: S, x: f32, weights: [S::V; C], mut su
     sum
 }
 
-/// The bias of the panel, zeros where there is none.
+/// The bias of the panel, or zeros if there is none.
 #[inline(always)]
 fn bias_of<S: Simd, const C: usize>(s: S, bias: &[f32]) -> [S::V; C] {
     let mut out = [s.zero(); C];

@@ -1,7 +1,7 @@
 //! The instructions of each level, and the choice between the levels at run time. All unchecked code of the kernels is here.
 //!
-//! An instruction may be used on a CPU that has it. The tokens [`Avx2`], [`Avx512`] and [`Neon`] have a private field and are made
-//! only by [`detect`], which asks the CPU, so whoever holds one may use its instructions.
+//! An instruction may be used on a CPU that has it. The tokens [`Avx2`], [`Avx512`] and [`Neon`] have a private field, and only
+//! [`detect`], which asks the CPU, makes them. So whoever holds a token may use its instructions.
 
 #![allow(unsafe_code)]
 
@@ -12,9 +12,9 @@ use super::{Portable, Simd};
 /// What this CPU can do, and so which version of a kernel runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Level {
-    /// What any CPU can do, with the bits of the levels below.
+    /// What any CPU can do; gives the bits of the levels below.
     Portable(Portable<true>),
-    /// The same with multiply-adds that round twice, for CPUs that cannot do better at speed.
+    /// The same with multiply-adds that round twice, for CPUs on which one rounding would be slow.
     Unfused(Portable<false>),
     /// AVX2 and fused multiply-add: 16 registers of 8 lanes.
     #[cfg(target_arch = "x86_64")]
@@ -92,7 +92,7 @@ pub(crate) fn detect() -> Vec<Level> {
 /// Defines `fn name(args)` that runs `body(level, args)` compiled for the level of this process.
 ///
 /// `body` takes an `impl Simd` before the arguments. It and everything it calls in its loops must be `#[inline(always)]`, else
-/// they are compiled without the instructions of the level. `cargo xtask ci asm` looks at what came out.
+/// they are compiled without the instructions of the level. `cargo xtask ci asm` checks the result.
 macro_rules! kernel {
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) = $body:ident) => {
         $(#[$meta])*

@@ -1,8 +1,8 @@
-//! The words the kernels are written in: sixteen lanes of f32 on every CPU.
+//! The vector instructions that the kernels are written in: sixteen lanes of f32 on every CPU.
 //!
-//! A lane vector is one register of AVX-512, two of AVX2, four of NEON, or an array ([`Portable`]). Because it has sixteen lanes
-//! everywhere, and because a multiply-add rounds once everywhere, a kernel has one source and gives the same bits on every
-//! [`Level`] (of NaNs, sign and payload may differ). What a compiler makes of plain loops differs from CPU to CPU; these words are instructions.
+//! A vector is one register of AVX-512, two of AVX2, four of NEON, or an array ([`Portable`]). It has sixteen lanes everywhere, and a
+//! multiply-add rounds once everywhere. So a kernel has one source and gives the same bits on every [`Level`] (sign and payload of a
+//! NaN may differ). What a compiler makes of plain loops differs from CPU to CPU; these methods are instructions.
 //!
 //! [`arch`] holds the instructions and all unchecked code, [`slices`] the loops over rows of any length.
 
@@ -43,7 +43,7 @@ pub(crate) trait Simd: Copy + Send + Sync + std::fmt::Debug + 'static {
     fn load_part(self, from: &[f32]) -> Self::V;
     /// The first lanes, up to sixteen.
     fn store_part(self, v: Self::V, to: &mut [f32]);
-    /// H numbers (4, 8 or 16) again and again.
+    /// H numbers (4, 8 or 16), repeated until the vector is full.
     fn repeat<const H: usize>(self, from: &[f32; H]) -> Self::V;
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
@@ -52,11 +52,11 @@ pub(crate) trait Simd: Copy + Send + Sync + std::fmt::Debug + 'static {
     fn sqrt(self, a: Self::V) -> Self::V;
     /// a * b + c in one rounding.
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// a where a > b, else b: of a NaN and a number, b.
+    /// a if a > b, else b; so b if one of them is a NaN.
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
     fn abs(self, a: Self::V) -> Self::V;
     fn gt(self, a: Self::V, b: Self::V) -> Self::M;
-    /// a where the condition holds, else b.
+    /// a if the condition holds, else b.
     fn select(self, mask: Self::M, a: Self::V, b: Self::V) -> Self::V;
     /// True in lanes `from..to`.
     fn lanes(self, from: usize, to: usize) -> Self::M;
@@ -80,7 +80,7 @@ pub(crate) trait Simd: Copy + Send + Sync + std::fmt::Debug + 'static {
         self.splat(0.0)
     }
 
-    /// The lanes with equal l mod H added up, in each of them.
+    /// Each lane l becomes the sum of the lanes with the same l mod H.
     #[inline(always)]
     fn across<const H: usize>(self, v: Self::V) -> Self::V {
         let v = if H < 16 { self.add(v, self.swap::<8>(v)) } else { v };
@@ -89,7 +89,7 @@ pub(crate) trait Simd: Copy + Send + Sync + std::fmt::Debug + 'static {
         if H < 2 { self.add(v, self.swap::<1>(v)) } else { v }
     }
 
-    /// The largest of the lanes with equal l mod H, in each of them.
+    /// Each lane l becomes the largest of the lanes with the same l mod H.
     #[inline(always)]
     fn max_across<const H: usize>(self, v: Self::V) -> Self::V {
         let v = if H < 16 { self.max(v, self.swap::<8>(v)) } else { v };

@@ -1,7 +1,7 @@
-//! Loops over rows of any length: whole vectors, then one that is filled up with zeros.
+//! Loops over rows of any length: whole vectors, then the rest, filled up with zeros.
 //!
-//! Two of them are macros. A closure may end up as a function of its own, which is then compiled without the instructions of the
-//! level; what a macro is given is part of the kernel.
+//! Two of them are macros, because a closure may become a function of its own, compiled without the instructions of the level. The
+//! body of a macro is part of the kernel.
 
 use super::{LANES, Simd};
 
@@ -25,7 +25,7 @@ pub(crate) fn put<S: Simd>(s: S, v: S::V, row: &mut [f32], index: usize) {
     }
 }
 
-/// `map!(s, y, [a, b], |at, y, [a, b]| ..)`: y = f(number of the first lane, y, inputs), vector by vector.
+/// `map!(s, y, [a, b], |at, y, [a, b]| ..)`: y = f(index of the first lane, y, inputs), vector by vector.
 ///
 /// Inputs have at least the length of y.
 macro_rules! map {
@@ -70,7 +70,7 @@ macro_rules! sum {
         if !rest.is_empty() {
             $(let $x = $s.load_part($x.1);)*
             let $y = $s.load_part(rest);
-            // What becomes of the zeros behind the rest does not count.
+            // The lanes after the rest do not count.
             total = $s.add(total, $s.select($s.lanes(0, rest.len()), $body, $s.zero()));
         }
         $s.total(total)
@@ -84,7 +84,7 @@ pub(crate) fn chunks(row: &[f32]) -> (&[[f32; LANES]], &[f32]) {
     row.as_chunks::<LANES>()
 }
 
-/// The product of two rows by lanes; its lanes are still to be added up.
+/// The dot product of two rows, lane by lane: the caller adds up the lanes.
 #[inline(always)]
 pub(crate) fn dot<S: Simd>(s: S, a: &[f32], b: &[f32]) -> S::V {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
@@ -98,7 +98,7 @@ pub(crate) fn dot<S: Simd>(s: S, a: &[f32], b: &[f32]) -> S::V {
     total
 }
 
-/// y += w x, where w repeats in every vector.
+/// y += w x; w repeats in every vector.
 #[inline(always)]
 pub(crate) fn add_scaled<S: Simd>(s: S, y: &mut [f32], w: S::V, x: &[f32]) {
     map!(s, y, [x], |_, y, [x]| s.fma(w, x, y));

@@ -22,7 +22,7 @@ impl SomeRows<'_> {
             let (origin, mut grads) = (group.rows.start, self.params.map(|param| Buffer::zeros(param.len())));
             for saved in kept {
                 let dy = Buffer::copy_of(&dy[saved.reads.start * d..saved.reads.end * d]);
-                self.block_grad(&maps, saved, x, dy, &mut Target { dx, origin, d }, &mut grads);
+                self.chunk_grad(&maps, saved, x, dy, &mut Target { dx, origin, d }, &mut grads);
             }
             grads
         };
@@ -33,7 +33,7 @@ impl SomeRows<'_> {
         (dx, grads)
     }
 
-    fn block_grad(
+    fn chunk_grad(
         &self,
         maps: &Maps,
         saved: &Saved,

@@ -6,7 +6,7 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use super::mix::mix;
 use super::reads::Group;
-use super::{BLOCK_READS, Maps, Saved, SomeRows, Tape};
+use super::{CHUNK_READS, Maps, Saved, SomeRows, Tape};
 use crate::kernel::fused::block::params::EncoderView;
 use crate::kernel::fused::buffer::Buffer;
 use crate::kernel::fused::products::{Finish, Left, PLAIN, Way, linear, linear_unbiased};
@@ -18,8 +18,8 @@ impl SomeRows<'_> {
         let maps = self.maps(Way::Forward);
         let group = |group: &Group| -> (Vec<f32>, Vec<Saved>) {
             let (mut y, mut kept) = (Vec::with_capacity(group.reads.len() * self.d), Vec::new());
-            for first in group.reads.clone().step_by(BLOCK_READS) {
-                let (part, saved) = self.block(&maps, first..group.reads.end.min(first + BLOCK_READS), x);
+            for first in group.reads.clone().step_by(CHUNK_READS) {
+                let (part, saved) = self.chunk(&maps, first..group.reads.end.min(first + CHUNK_READS), x);
                 y.extend_from_slice(&part);
                 kept.push(saved);
             }
@@ -29,7 +29,7 @@ impl SomeRows<'_> {
         (y.concat(), tape)
     }
 
-    fn block(&self, maps: &Maps, reads: Range<usize>, x: &[f32]) -> (Buffer, Saved) {
+    fn chunk(&self, maps: &Maps, reads: Range<usize>, x: &[f32]) -> (Buffer, Saved) {
         let (d, n_heads, count) = (self.d, self.n_heads, reads.len());
         let d_head = d / n_heads;
         let EncoderView { attention, feed_forward } = self.params;

@@ -26,9 +26,9 @@ use super::rows;
 use crate::kernel::dropout::Site;
 
 /// Reads that are computed together.
-const BLOCK_READS: usize = 64;
+const CHUNK_READS: usize = 64;
 
-/// The places of dropout in a block.
+/// The dropout sites of a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sites {
     pub(crate) weights: Site,
@@ -59,7 +59,7 @@ struct Maps {
     last: Panels,
 }
 
-/// What forward leaves for backward of one block of R reads.
+/// What forward leaves for backward, of R reads that are computed together.
 #[derive(Debug)]
 pub(crate) struct Saved {
     reads: Range<usize>,
@@ -67,7 +67,7 @@ pub(crate) struct Saved {
     q: Buffer,
     /// [R, H, D].
     u: Buffer,
-    /// [pairs, H], negative where dropout dropped it.
+    /// [pairs, H], negative if dropout dropped it.
     weights: Buffer,
     /// [R, H, D].
     m: Buffer,
@@ -83,7 +83,7 @@ pub(crate) struct Saved {
     hidden: Buffer,
 }
 
-/// Per group, per block of reads.
+/// Per group, per reads that are computed together.
 pub(crate) type Tape = Vec<Vec<Saved>>;
 
 impl SomeRows<'_> {

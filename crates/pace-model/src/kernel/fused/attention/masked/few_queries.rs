@@ -1,7 +1,7 @@
 //! Attention of very few queries per graph, straight from the packed projections.
 //!
-//! Generation asks one query at a time against a growing cache: to bring all of its keys and values into another order of
-//! columns, or only to copy them, costs more than the attention itself. Forward only; columns in their usual order.
+//! Generation asks one query at a time against a growing cache. Copying all keys and values, let alone into another order of
+//! columns, would cost more than the attention itself. Forward only; columns keep their usual order.
 
 use super::{Geometry, Rows};
 use crate::kernel::fused::attention::gather::Terms;
@@ -9,11 +9,11 @@ use crate::kernel::fused::attention::order::{ByHead, Heads};
 use crate::kernel::fused::attention::softmax::softmax;
 use crate::kernel::fused::simd::{Simd, kernel, map};
 
-/// Up to this many queries per graph are worth no rearrangement.
+/// The most queries per graph for which rearranging the columns does not pay.
 pub(crate) const MAX_QUERIES: usize = 2;
 
 kernel! {
-    /// Attention over the graphs of a block; `out` [graphs * N, D].
+    /// Attention over the graphs of a chunk; `out` [graphs * N, D].
     fn forward(g: &Geometry<'_>, qkv: [Rows<'_>; 3], out: &mut [f32]) = forward_body
 }
 

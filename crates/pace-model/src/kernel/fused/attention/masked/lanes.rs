@@ -1,7 +1,7 @@
 //! Attention of small graphs with the heads as lanes.
 //!
-//! The mask is shared by the heads, so a forbidden pair is skipped altogether, which on the ancestor masks of DAGs is half of
-//! the work. Columns are in lane order, see [`ByLane`].
+//! The heads share the mask, so a forbidden pair is skipped for all of them: half of the work under the ancestor masks of DAGs.
+//! Columns are in lane order, see [`ByLane`].
 
 use super::{Geometry, Grads, Rows};
 use crate::kernel::PENALISED;
@@ -42,10 +42,10 @@ macro_rules! with_sizes {
 }
 
 kernel! {
-    /// Forward over the graphs of a block.
+    /// Forward over the graphs of a chunk.
     ///
-    /// `weights` [graphs, N, M, H] receives the softmax, negated where dropout drops it, so that backward reads both from
-    /// one number; `out` is [graphs * N, D], both in lane order.
+    /// `weights` [graphs, N, M, H] receives the softmax, negated if dropout drops it: so backward reads both from one number.
+    /// `out` is [graphs * N, D]. Both are in lane order.
     fn forward(
         g: &Geometry<'_>,
         qkv: [Rows<'_>; 3],
@@ -115,9 +115,9 @@ fn forward_of<S: Simd, const H: usize>(
 }
 
 kernel! {
-    /// Backward over the graphs of a block, from the weights [`forward`] kept.
+    /// Backward over the graphs of a chunk, from the weights that [`forward`] kept.
     ///
-    /// `dout` [graphs * N, D] in lane order, as `grads`, which are overwritten.
+    /// `dout` [graphs * N, D] and `grads`, which are overwritten, are in lane order.
     fn backward(
         g: &Geometry<'_>,
         qkv: [Rows<'_>; 3],

@@ -1,7 +1,7 @@
 //! Attention of any shape, head by head, through the general matrix product.
 //!
-//! Columns keep their usual order (head, position in head). Weights are [graphs, H, N, M], negated where dropout drops them.
-//! Large graphs do not keep them: backward passes no weights and they are computed again from queries and keys.
+//! Columns keep their usual order (head, position in head). Weights are [graphs, H, N, M], negated if dropout drops them. Those of
+//! large graphs are not kept: backward gets none and computes them again from queries and keys.
 
 use super::{Geometry, Grads, Rows};
 use crate::kernel::fused::attention::softmax::passed;
@@ -17,7 +17,7 @@ pub(crate) struct Scratch {
     slope: Vec<f32>,
 }
 
-/// The slice of a head from row `row` on.
+/// The columns of a head, from row `row` on.
 fn head<'a>(rows: &Rows<'a>, row: usize, column: usize) -> Mat<'a> {
     Mat::new(&rows.data[row * rows.stride + rows.offset + column..], rows.stride)
 }
@@ -108,7 +108,7 @@ fn softmax_scores(g: &Geometry<'_>, graph: usize, h: usize, [q, keys]: [Rows<'_>
 }
 
 kernel! {
-    /// Softmax of each row of scores [N, M] in place, masked, and negated where dropout drops.
+    /// Softmax of each row of scores [N, M] in place, masked, and negated if dropout drops them.
     fn softmax(w: &mut [f32], g: &Geometry<'_>, graph: usize, h: usize) = softmax_body
 }
 
@@ -124,7 +124,7 @@ fn softmax_body<S: Simd>(s: S, w: &mut [f32], g: &Geometry<'_>, graph: usize, h:
         }
         let mut top = lowest;
         for vector in 0..g.m.div_ceil(LANES) {
-            // Behind the end of a row there are zeros, which are no scores.
+            // The zeros after the end of a row are no scores.
             let score = s.select(s.lanes(0, g.m - vector * LANES), get(s, w, vector), lowest);
             top = s.max(score, top);
         }

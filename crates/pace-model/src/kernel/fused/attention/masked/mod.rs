@@ -15,10 +15,10 @@ use crate::kernel::fused::attention::gather::Gather;
 use crate::kernel::fused::attention::order::{Order, has_lanes};
 use crate::kernel::{MASKED, PENALISED};
 
-/// Graphs up to this many nodes go head-per-lane; beyond it the matrix product is worth its setup.
+/// Graphs of up to this many nodes have their heads as lanes; for larger ones the matrix product is worth its setup.
 pub(crate) const MAX_LANE_NODES: usize = 32;
 
-/// Weights of one head up to this many per graph are kept for backward; larger ones are computed again.
+/// Up to this many weights per graph and head are kept for backward; more are computed again.
 const MAX_KEPT_WEIGHTS: usize = 128 * 128;
 
 /// A [rows, D] matrix inside a wider one: the queries, keys or values of a packed projection.
@@ -41,7 +41,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The rows that are `places` rows after `first`.
+    /// The rows `first + place` for every place.
     #[inline(always)]
     pub(crate) fn gather(&self, places: &'a [u32], first: usize) -> Gather<'a, u32> {
         Gather { places, data: &self.data[first * self.stride + self.offset..], stride: self.stride, origin: 0 }
@@ -65,7 +65,7 @@ pub(crate) struct Grads<'a> {
 }
 
 impl Grads<'_> {
-    /// All zero, for those who add.
+    /// Sets all to zero, for kernels that add.
     pub(crate) fn clear(&mut self) {
         self.q.fill(0.0);
         if let Some(kv) = &mut self.kv {
@@ -127,7 +127,7 @@ impl Geometry<'_> {
         if n.max(m) <= MAX_LANE_NODES && has_lanes(n_heads) { Order::Lanes } else { Order::Heads }
     }
 
-    /// How many weights to keep for backward: none if they are to be computed again.
+    /// How many weights are kept for backward: 0 if it computes them again.
     pub(crate) fn n_weights(&self) -> usize {
         let keep = self.order == Order::Lanes || self.n * self.m <= MAX_KEPT_WEIGHTS;
         if keep { self.graphs * self.n_heads * self.n * self.m } else { 0 }
@@ -152,14 +152,14 @@ impl Geometry<'_> {
         ((((self.first + graph) * self.n + i) * self.m + j) * self.n_heads) as u32
     }
 
-    /// What a dot product is multiplied by under this bias: 0 where a penalty replaces the score.
+    /// What a dot product is multiplied by under this bias: 0 if a penalty replaces the score.
     #[inline(always)]
     pub(crate) fn score_scale(&self, bias: f32) -> f32 {
         if bias > PENALISED { self.scale } else { 0.0 }
     }
 
-    /// The keys query i may look at, in order, and its bias if that is more than a mask. Without branches, for masks are
-    /// unpredictable.
+    /// The keys that query i may look at, in order, and its bias if that does more than forbid. Without branches, because masks
+    /// are unpredictable.
     #[inline(always)]
     pub(crate) fn allowed(&self, graph: usize, i: usize, keys: &mut Vec<u32>) -> Option<&[f32]> {
         let Some(row) = self.bias_row(graph, i) else {

@@ -39,12 +39,12 @@ impl AttentionShape {
         })
     }
 
-    /// Whether the attention from `q` to `kv` has too few queries to rearrange anything for.
+    /// Whether there are so few queries that [`few_queries`] serves.
     pub(crate) fn is_direct(&self) -> bool {
         self.n <= few_queries::MAX_QUERIES
     }
 
-    /// Attention from q [B*N, D] to kv [B*M, 2D] without anything kept for backward.
+    /// Attention from q [B*N, D] to kv [B*M, 2D] by [`few_queries`]; keeps nothing.
     pub(crate) fn forward_direct(&self, q: &[f32], kv: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
         let (n, m, d) = (self.n, self.m, self.d);
         let parts = map_groups(self.batch, self.cut(), |chunk| {

@@ -60,7 +60,7 @@ impl Heads {
         self.edge_out.forward(relu(target + source)).reshape([pairs])
     }
 
-    /// The negative log-likelihood of every graph under teacher forcing, see [`graph_nll`]. Shapes: o [B*N, D] -> `[B]`.
+    /// The negative log-likelihood of every graph under teacher forcing (appendix D). Shapes: o [B*N, D] -> `[B]`.
     pub fn nll(&self, o: Tensor<2>, batch: &DagBatch) -> Tensor<1> {
         let truth = Truth { tokens: &batch.host_tokens, lengths: &batch.lengths, edges: &batch.edges() };
         graph_nll(o, truth, self.params())

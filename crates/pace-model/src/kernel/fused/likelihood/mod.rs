@@ -128,7 +128,7 @@ impl LikelihoodOp {
         Cut::new(self.lengths.len(), s.n, s.d)
     }
 
-    /// The label of every speaker of a chunk, [R].
+    /// The label of every speaker of a chunk, `[R]`.
     fn labels(&self, s: Sizes, chunk: Chunk) -> Vec<u32> {
         let graphs = chunk.first..chunk.first + chunk.graphs;
         let label = |graph: usize, i: usize| match i < self.lengths[graph] {

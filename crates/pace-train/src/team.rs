@@ -1,22 +1,22 @@
 //! The threads of a training step.
 //!
-//! A step on small graphs is some twenty short parallel sections in a few milliseconds. Begun from outside rayon's pool, each
-//! section puts the caller to sleep and wakes two workers; begun on a worker, it still has to wake the others, which go to
-//! sleep within microseconds. The system's scheduler then takes a seventh of the step. So a step runs on a worker, and the other
-//! workers keep looking for work until it is over, as those of OpenMP do.
+//! A step on small graphs is some twenty short parallel sections in a few milliseconds. A section that starts outside rayon's pool
+//! puts the caller to sleep and wakes two workers. One that starts on a worker still has to wake the others, which fall asleep
+//! within microseconds. The system's scheduler then takes a seventh of the step. So a step runs on a worker, and the other workers
+//! keep looking for work until it is over, as those of OpenMP do.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A worker that finds nothing for so long goes to sleep after all: then the step is waiting for something else.
+/// A worker that finds no work for so long goes to sleep: then the step waits for something else.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// At most so many workers stay awake: more would get in each other's way while they look for work.
+/// The most workers that stay awake: more would slow each other down while they look for work.
 const MOST_AWAKE: usize = 8;
 
 /// Runs `step` on a worker of rayon's pool while the others stay awake.
 ///
-/// On a worker already, it just runs: somebody else is sharing the pool out.
+/// Called on a worker, it just runs `step`.
 pub fn together<R: Send>(step: impl FnOnce() -> R + Send) -> R {
     if rayon::current_thread_index().is_some() || rayon::current_num_threads() == 1 {
         return step();
@@ -47,7 +47,7 @@ fn stay_awake(done: &AtomicBool) {
         }
         std::hint::spin_loop();
         rounds += 1;
-        // The clock costs as much as the look around.
+        // Reading the clock costs as much as looking for work.
         if rounds.is_multiple_of(256) && idle.elapsed() > PATIENCE {
             return;
         }

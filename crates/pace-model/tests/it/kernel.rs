@@ -89,7 +89,7 @@ proptest! {
     /// Also with graphs of one node, which have nothing to predict, and heads without biases.
     #[test]
     fn graph_nll(case in Case::any()) {
-        // Three positions have a pair; without one, the twin's edge head is not asked.
+        // Three positions have a pair; without one, the twin does not call its edge head.
         let n = case.n + 2;
         let run = |fused: bool| Outcome::of(&case, |draw| {
             let o = draw.leaf("o", [case.batch * n, case.d], 2.0);

@@ -1,4 +1,4 @@
-//! The fused update of Adam against its plain twin, and that nobody else's tensor is written to.
+//! The fused update of Adam against its plain twin; it writes to no tensor that somebody else holds.
 
 use burn::tensor::{Device, Tensor, TensorData};
 use pace_model::internals::{AdamStep, plain};

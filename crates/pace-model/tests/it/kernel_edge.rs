@@ -5,7 +5,7 @@ use pace_model::internals::{self as kernel, Dropout, Masks, plain};
 
 use crate::kernel_case::{Case, Outcome};
 
-/// Large enough for several groups and blocks, and for both attention kernels.
+/// Large enough for several groups and chunks, and for both attention kernels.
 fn large(n: usize, n_heads: usize) -> Case {
     let (batch, d, hidden) = (600 / n, 16, 24);
     Case { batch, n, m: n / 2 + 1, n_heads, d, hidden, layers: 2, seed: 11, p: 0.2, pre_norm: false }
@@ -58,7 +58,7 @@ fn results_do_not_depend_on_threads() {
     assert_eq!(one, run(3));
 }
 
-/// A graph's rows do not change with the company it is in.
+/// The rows of a graph do not depend on the other graphs of the batch.
 #[test]
 fn graphs_of_a_batch_are_independent() {
     let case = Case { p: 0.0, ..large(7, 8) };
@@ -83,7 +83,7 @@ fn graphs_of_a_batch_are_independent() {
     }
 }
 
-/// The comparisons above are between two things only if this holds.
+/// Else the comparisons above would compare a path with itself.
 #[test]
 fn flex_takes_the_fused_path() {
     for device in [Device::flex(), Device::flex().autodiff()] {

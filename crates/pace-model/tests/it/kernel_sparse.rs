@@ -10,7 +10,7 @@ use crate::kernel_case::{Case, Outcome, cases};
 /// How the lists of a case come about.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
-    /// Any keys in any order, without a place to cut; a third of the rows have none.
+    /// Any keys in any order, without a seam; a third of the rows have none.
     Anywhere,
     /// Every row sees itself alone.
     Own,
@@ -89,13 +89,13 @@ fn encode(case: &Case, shape: Shape, fused: bool) -> Outcome {
     })
 }
 
-/// Enough rows for several groups and blocks, a head as wide as the one with loops of its own.
+/// Enough rows for several groups and chunks, and the width that has loops of its own.
 pub fn large(layers: usize) -> Case {
     let (batch, n, n_heads, d, hidden) = (12, 90, 2, 64, 24);
     Case { batch, n, m: 1, n_heads, d, hidden, layers, seed: 3, p: 0.2, pre_norm: false }
 }
 
-/// Trees that are cut into blocks of rows, and small ones between them.
+/// Trees that are cut into chunks of rows, and small ones between them.
 pub fn large_trees(layers: usize) -> Case {
     Case { batch: 4, n: 900, ..large(layers) }
 }
@@ -128,7 +128,7 @@ fn large_packed_batches_agree_with_the_twin() {
     }
 }
 
-/// Nothing tells a tree that is cut into blocks of rows from the twin, either way round the norm.
+/// A tree that is cut into chunks of rows agrees with the twin, in post-norm and in pre-norm.
 #[test]
 fn large_trees_agree_with_the_twin() {
     let keys = Shape::Trees.keys(&large_trees(1));
@@ -143,7 +143,7 @@ fn large_trees_agree_with_the_twin() {
     }
 }
 
-/// Values alone, without autodiff and dropout: the path of encoding, where the heads are lanes if there are 4, 8 or 16.
+/// Values alone, without autodiff and dropout: the path of encoding, in which 4, 8 or 16 heads are lanes.
 fn values(case: &Case, shape: Shape, fused: bool) -> Outcome {
     let case = Case { p: 0.0, ..*case };
     let mut draw = case.draw();

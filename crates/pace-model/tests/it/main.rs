@@ -22,9 +22,9 @@ mod kernel_embedding;
 #[cfg(feature = "flex")]
 mod kernel_level;
 #[cfg(feature = "flex")]
-mod kernel_read;
+mod kernel_shared_pasts;
 #[cfg(feature = "flex")]
-mod kernel_shared;
+mod kernel_some_rows;
 #[cfg(feature = "flex")]
 mod kernel_sparse;
 mod latent;

@@ -57,7 +57,7 @@ proptest! {
     }
 }
 
-/// Several groups and blocks of reads, few of the rows and many.
+/// Several groups and chunks of reads, few of the rows and many.
 #[test]
 fn rows_of_large_batches() {
     for chosen in [1 << 7, 0b1001 << 20, u64::MAX] {
@@ -70,7 +70,7 @@ fn rows_of_large_batches() {
     }
 }
 
-/// A penalty is neither allowed nor forbidden, and a pre-norm block has to see every row: both take all rows.
+/// A penalty neither allows nor forbids, and a pre-norm block normalises every row: in both cases all rows are computed.
 #[test]
 fn what_cannot_be_read_alone_is_still_right() {
     for pre_norm in [false, true] {

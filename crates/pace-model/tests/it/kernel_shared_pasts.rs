@@ -133,7 +133,7 @@ fn groups_change_no_bit() {
     assert_eq!(run(), rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().install(run));
 }
 
-/// Several blocks in a group, and hardly two rows alike, and blocks from which nothing is read.
+/// Several strips in a group, hardly two rows alike, and strips of which nothing is read.
 #[test]
 fn large_batches() {
     let case = large(400, 3);

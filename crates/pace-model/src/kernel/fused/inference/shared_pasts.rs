@@ -39,8 +39,9 @@ struct Encoder<'a> {
     pasts: &'a Pasts,
     /// The distinct inputs, [U, D].
     x: &'a [f32],
-    /// Their queries in the first block, [U, D], and keys and values, [U, 2D].
-    first: [Buffer; 2],
+    /// Their queries in the first block, [U, D], and their keys and values, [U, 2D].
+    first_queries: Buffer,
+    first_keys_values: Buffer,
     /// The inputs of all keys of the pasts.
     input_keys: Vec<u32>,
 }
@@ -54,11 +55,11 @@ impl<'a> Encoder<'a> {
         config: &BlockConfig,
     ) -> Self {
         let (n_heads, blocks) = (config.n_heads, EncoderBlock::stack(params, d, config));
-        let mut first = [Buffer::stale(x.len()), Buffer::stale(2 * x.len())];
-        blocks[0].queries(x, &mut first[0]);
-        blocks[0].keys_values(x, &mut first[1]);
+        let (mut first_queries, mut first_keys_values) = (Buffer::stale(x.len()), Buffer::stale(2 * x.len()));
+        blocks[0].queries(x, &mut first_queries);
+        blocks[0].keys_values(x, &mut first_keys_values);
         let input_keys = pasts.keys.items().iter().map(|&key| pasts.inputs[key as usize]).collect();
-        Self { d, n_heads, blocks, pasts, x, first, input_keys }
+        Self { d, n_heads, blocks, pasts, x, first_queries, first_keys_values, input_keys }
     }
 
     /// See [`shared_encoder`].
@@ -100,8 +101,8 @@ impl<'a> Encoder<'a> {
                 // In the first block, keys and queries are found by inputs; after it, by pasts.
                 let (keys, kv, origin) = match layer.checked_sub(1) {
                     None => {
-                        gather(rows.iter().map(|&past| inputs[past as usize]), &self.first[0], d, &mut q);
-                        (&self.input_keys[..], &self.first[1], 0)
+                        gather(rows.iter().map(|&past| inputs[past as usize]), &self.first_queries, d, &mut q);
+                        (&self.input_keys[..], &self.first_keys_values, 0)
                     }
                     Some(later) => {
                         block.queries(h, at_least(&mut q, h.len()));

@@ -57,11 +57,18 @@ impl Sparse<'_> {
         (self.lists.keys(self.first + row), (pair - self.lists.pair(self.first)) * self.n_heads)
     }
 
-    /// The queries (part 0), keys (1) or values (2) of some rows, from the packed projections since the origin.
+    /// One [`third`] of some rows, from the packed projections since the origin.
     #[inline(always)]
-    fn part<'q, P: Place>(&self, qkv: &'q [f32], places: &'q [P], part: usize, d: usize) -> Gather<'q, P> {
-        Gather { places, data: &qkv[part * d..], stride: 3 * d, origin: self.origin }
+    fn part<'q, P: Place>(&self, qkv: &'q [f32], places: &'q [P], third: usize, d: usize) -> Gather<'q, P> {
+        Gather { places, data: &qkv[third * d..], stride: 3 * d, origin: self.origin }
     }
+}
+
+/// The thirds of a packed projection, [rows, 3D].
+mod third {
+    pub(super) const QUERIES: usize = 0;
+    pub(super) const KEYS: usize = 1;
+    pub(super) const VALUES: usize = 2;
 }
 
 impl Place for Reader {

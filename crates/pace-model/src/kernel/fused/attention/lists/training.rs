@@ -1,6 +1,6 @@
 //! Attention along lists with what a backward pass needs, and that backward pass.
 
-use super::Sparse;
+use super::{Sparse, third};
 use crate::kernel::fused::attention::gather::{Gather, Terms};
 use crate::kernel::fused::attention::order::{ByHead, ByLane, Heads, Order};
 use crate::kernel::fused::attention::softmax::{softmax, softmax_grad};
@@ -55,7 +55,7 @@ fn forward_of<S: Simd, H: Heads<S>>(
             w.fill(1.0);
         } else {
             let q = &qkv[3 * (a.first + row - a.origin) * d..][..d];
-            heads.scores(s, w, q, a.part(qkv, keys, 1, d), scale);
+            heads.scores(s, w, q, a.part(qkv, keys, third::KEYS, d), scale);
             softmax(s, w, n_heads);
         }
         if a.site.is_on() {
@@ -65,7 +65,7 @@ fn forward_of<S: Simd, H: Heads<S>>(
                 s.select(keep, w, s.sub(s.zero(), w))
             });
         }
-        let values = Terms { rows: a.part(qkv, keys, 2, d), weights: w, first: 0 };
+        let values = Terms { rows: a.part(qkv, keys, third::VALUES, d), weights: w, first: 0 };
         heads.mix::<_, true>(s, out, values, keep_scale);
     }
 }
@@ -117,9 +117,9 @@ fn queries_of<S: Simd, H: Heads<S>>(
         let (keys, at) = a.keys(row);
         let w = &weights[at..at + keys.len() * n_heads];
         let ds = &mut dscores[at..at + keys.len() * n_heads];
-        heads.scores(s, ds, dout, a.part(qkv, keys, 2, d), 1.0);
+        heads.scores(s, ds, dout, a.part(qkv, keys, third::VALUES, d), 1.0);
         softmax_grad(s, ds, w, n_heads, keep_scale, scale);
-        let keys = Terms { rows: a.part(qkv, keys, 1, d), weights: ds, first: 0 };
+        let keys = Terms { rows: a.part(qkv, keys, third::KEYS, d), weights: ds, first: 0 };
         heads.mix::<_, false>(s, &mut dqkv[..d], keys, 1.0);
     }
 }
@@ -151,7 +151,7 @@ fn keys_of<S: Simd, H: Heads<S>>(
     for (row, dqkv) in dqkv.chunks_exact_mut(3 * d).enumerate() {
         let (dk, dv) = dqkv[d..].split_at_mut(d);
         let readers = readers.of(a.first + row);
-        let queries = Terms { rows: a.part(qkv, readers, 0, d), weights: dscores, first };
+        let queries = Terms { rows: a.part(qkv, readers, third::QUERIES, d), weights: dscores, first };
         heads.mix::<_, false>(s, dk, queries, 1.0);
         let rows = Gather { places: readers, data: dout, stride: d, origin: a.origin };
         heads.mix::<_, true>(s, dv, Terms { rows, weights, first }, a.site.kept_scale());

@@ -54,17 +54,17 @@ pub struct MlmArgs {
     /// Those of the encoder and its training.
     #[command(flatten)]
     pub train: TrainArgs,
-    /// What of the node vectors is searched: that of the output node (the paper), or the mean of all
+    /// Which vector of a graph is searched: that of the output node (the paper), or the mean of all nodes
     #[arg(long, value_enum)]
     pub readout: Option<ReadoutArg>,
-    /// What DNGO chooses among; the authors' protocol always has all graphs [default: edits for nas101, space for nas301]
+    /// What DNGO chooses among; the authors' protocol always chooses among all graphs [default: edits for nas101, space for nas301]
     #[arg(long, value_enum)]
     pub reach: Option<ReachArg>,
-    /// Of how many nearest neighbours DNGO-LS asks for the most promising; the paper asks for the nearest, 1; with
-    /// `--reach edits` it chooses among the graphs one edit away instead
+    /// DNGO-LS asks for the most promising of this many nearest neighbours; 1 is the paper's. With `--reach edits` it chooses
+    /// among the graphs one edit away instead
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub neighbourhood: u32,
-    /// Networks whose beliefs DNGO averages
+    /// How many networks DNGO averages over
     #[arg(long, value_name = "N")]
     pub ensemble: Option<usize>,
 }

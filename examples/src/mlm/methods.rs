@@ -66,9 +66,9 @@ pub struct DngoPlan {
     pub reach: ReachArg,
 }
 
-/// A round looks one edit around so many of the best.
+/// A round looks at all graphs one edit away from this many of the best ...
 const N_CENTRES: usize = 10;
-/// And at so many random graphs.
+/// ... and at this many random graphs.
 const N_RANDOM: usize = 1000;
 
 /// DNGO without and with local search, random search, regularised evolution and local mutation search.

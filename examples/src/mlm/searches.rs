@@ -121,9 +121,9 @@ pub fn search_all<'o>(
 /// What the searches of an experiment are measured by: a row of the table per method.
 #[derive(Clone, Debug)]
 pub struct SearchRow {
-    /// Unit, decimals and which numbers are better; ids and titles of the rows begin with its own.
+    /// Unit, decimals and which numbers are better. The id and title of each row begin with these.
     pub spec: MetricSpec,
-    /// After the name of the method in the ids, e.g. `_noisy`.
+    /// The end of each id, after the name of the method, e.g. `_noisy`.
     pub suffix: &'static str,
     /// What the paper reports, per method.
     pub paper: &'static [(MethodId, f64)],
@@ -145,7 +145,7 @@ pub fn record_searches(found: &[Found], row: &SearchRow, run: &mut Run) {
     }
 }
 
-/// A heading, the curves with their bands, and a table of where they end.
+/// Adds a heading, the curves with their bands, and a table of their last values.
 ///
 /// # Errors
 /// If the plot cannot be drawn.

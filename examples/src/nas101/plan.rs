@@ -9,21 +9,21 @@ use crate::mlm::{DngoPlan, MlmArgs, MlmPlan, ReachArg, SearchPlan, dngo_methods}
 
 /// The authors pair each cell with up to two others ...
 pub const PAIRS_PER_CELL: usize = 2;
-/// ... that have at most so many parameters less.
+/// ... that have at most this many parameters less.
 pub const PAIR_WINDOW: f64 = 2_000_000.0;
 
-/// Chosen by searches with seeds 101 to 140, none of which is reported. Of 0, 10, 25, 50, 100 and 200 steps 25 to 100 did
-/// well: untrained the network knows too little, and with 200 it has learnt its hundred rows by heart.
+/// Chosen by searches with seeds 101 to 140, none of which is reported. Of 0, 10, 25, 50, 100 and 200 steps, 25 to 100 did
+/// well: an untrained network knows too little, and one of 200 steps has learnt its hundred rows by heart.
 const DNGO: DngoPlan = DngoPlan { epochs: 25, reach: ReachArg::Edits };
 
 /// How much of the space each stage takes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
-    /// One of so many cells is renumbered and looked up.
+    /// One cell in this many is renumbered and looked up.
     pub renumber_every: usize,
     /// Recompute the benchmark's own hash of every row.
     pub check_hashes: bool,
-    /// One of so many cells is trained on, embedded and searched.
+    /// One cell in this many is trained on, embedded and searched.
     pub pool_every: usize,
     /// Pre-training.
     pub mlm: MlmPlan,

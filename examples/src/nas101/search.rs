@@ -1,4 +1,4 @@
-//! The searches, and what of them goes into results and report.
+//! The searches, their rows of the table and their part of the report.
 
 use anyhow::Result;
 use pace_graph::Dag;

@@ -29,7 +29,7 @@ use plan::plan;
 
 pub use judge::published;
 
-/// Of PACE, in percent, on another surrogate, with noise.
+/// What the paper reports for PACE, in percent, on another surrogate, with noise.
 const PAPER: &[(MethodId, f64)] = &[(MethodId::Dngo, 94.507), (MethodId::DngoLs, 94.547)];
 /// What the searches are measured by.
 const ACCURACY: SearchRow = SearchRow {

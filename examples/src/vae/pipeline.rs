@@ -24,7 +24,7 @@ use crate::train::Training;
 /// A model with the encoder and decoder that the options chose.
 pub type AnyVae = Vae<Encoder, Decoder>;
 
-/// Everything one encoder gave.
+/// All numbers of one encoder.
 #[derive(Clone, Debug)]
 pub struct EncoderOutcome {
     /// Its seed.
@@ -43,7 +43,7 @@ pub struct EncoderOutcome {
     pub decoded: Option<Decoded>,
 }
 
-/// Everything the experiment gave.
+/// All numbers of the experiment.
 #[derive(Clone, Debug)]
 pub struct VaeOutcome {
     /// Raw features under our surrogate.

@@ -16,7 +16,7 @@ use super::search::Judge;
 use crate::args::RunArgs;
 use crate::report::Report;
 
-/// What a look at the data gave, before anything was trained.
+/// What is known about the data before anything is trained.
 #[derive(Default)]
 pub struct Checked {
     /// Who says how good a graph is that a search finds; without a judge there is no search.

@@ -34,10 +34,10 @@ pub struct SearchPlan {
     pub rounds: usize,
     /// Queries per round.
     pub batch: usize,
-    /// So many of them are edits of the best graph so far, the most promising ones: a GP that has learnt from thousands of
-    /// graphs cannot be trusted with the last step, which may be worth less than its error.
+    /// This many of them are edits of the best graph so far, the most promising ones. A GP that has learnt from thousands of
+    /// graphs cannot be trusted with the last step: its gain may be smaller than the error of the GP.
     pub n_local: usize,
-    /// A search starts from the scores of so many training graphs, the best.
+    /// A search starts from the scores of this many of the best training graphs.
     pub n_known: usize,
     /// What is learnt, anew in each round.
     pub gp: SparseGpConfig,

@@ -90,6 +90,7 @@ fn package(command: &mut Command) -> &mut Command {
     let stays_here = ["xtask", "pace-examples", "pace-checkout"];
     command
         .env("CARGO_TARGET_DIR", workspace_root().join("target/packages"))
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .args(["package", "--workspace", "--allow-dirty"])
         .args(stays_here.into_iter().flat_map(|package| ["--exclude", package]))
 }

@@ -1,4 +1,4 @@
-//! [`Interner`]: distinct lists of numbers, each with a number of its own.
+//! [`Interner`]: a number for each distinct list of numbers.
 
 use pace_graph::{Csr, GOLDEN};
 
@@ -10,11 +10,11 @@ pub(crate) struct Interner {
     table: Vec<u32>,
 }
 
-/// An empty place in the table.
+/// An empty slot in the table.
 const FREE: u32 = u32::MAX;
 
 impl Interner {
-    /// For at most so many lists.
+    /// Room for at most `most` lists.
     pub(crate) fn new(most: usize) -> Interner {
         Interner { lists: Csr::default(), table: vec![FREE; (2 * most).next_power_of_two()] }
     }
@@ -27,17 +27,17 @@ impl Interner {
     /// The number of a list; [`Interner::len`] as it was before the call if it is new.
     pub(crate) fn intern(&mut self, list: &[u32]) -> u32 {
         let mask = self.table.len() - 1;
-        let mut place = hash(list) as usize & mask;
-        while self.table[place] != FREE {
-            let number = self.table[place];
+        let mut slot = hash(list) as usize & mask;
+        while self.table[slot] != FREE {
+            let number = self.table[slot];
             if self.lists.row(number as usize) == list {
                 return number;
             }
-            place = (place + 1) & mask;
+            slot = (slot + 1) & mask;
         }
         let number = self.len() as u32;
         assert!(self.len() < mask, "more lists than the {} announced", mask.div_ceil(2));
-        self.table[place] = number;
+        self.table[slot] = number;
         self.lists.push_row(list.iter().copied());
         number
     }
@@ -47,7 +47,7 @@ fn hash(list: &[u32]) -> u64 {
     let hash = list
         .iter()
         .fold(list.len() as u64, |hash, &word| (hash ^ u64::from(word)).wrapping_mul(GOLDEN).rotate_left(31));
-    // The low bits choose the place.
+    // The low bits choose the slot.
     hash ^ (hash >> 32)
 }
 

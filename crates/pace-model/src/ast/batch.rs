@@ -18,11 +18,11 @@ pub struct AstBatch {
     pub attributes: Tensor<1, Int>,
     /// Depths, clipped, `[R]`.
     pub depths: Tensor<1, Int>,
-    /// Places in the depth-first walk, clipped, `[R]`.
+    /// Positions in the depth-first walk, clipped, `[R]`.
     pub positions: Tensor<1, Int>,
-    /// Places of the parents, clipped; P for a node without one, `[R]`.
+    /// Positions of the parents, clipped; P for the root, `[R]`.
     pub parents: Tensor<1, Int>,
-    /// Who attends to whom: every node to itself and its descendants (`MaskRule::AST`), so that the root sees all.
+    /// The mask: every node attends to itself and its descendants (`MaskRule::AST`), so the root attends to all.
     pub attention: AstAttention,
     /// Numbers to be predicted, `[B]`.
     pub targets: Option<Tensor<1>>,

@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 /// Cuts `indices` into batches of similar length, in random order, such that padding each to its longest graph takes at
-/// most `max_nodes` rows; a graph larger than that is a batch of its own.
+/// most `max_nodes` rows; a larger graph is a batch by itself.
 ///
 /// Graphs of equal length are shuffled among the batches, and the batches themselves; the same seed gives the same batches.
 ///

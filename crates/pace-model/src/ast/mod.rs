@@ -35,7 +35,7 @@ pub struct AstLayout {
     pub n_attributes: usize,
     /// Deeper nodes count as this deep; 20 in the OGB baselines.
     pub max_depth: usize,
-    /// P: nodes that stand later in the walk share the last position.
+    /// P: nodes later in the walk share the last position.
     pub n_positions: usize,
     /// Padded or packed.
     pub packing: Packing,

@@ -1,4 +1,4 @@
-//! [`DagBatch`]: the tensors of a batch of graphs. The only place where a graph becomes tensors.
+//! [`DagBatch`]: the tensors of a batch of graphs.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,12 +16,14 @@ use crate::layers::{EdgeList, Levels};
 /// The cost of a pair in [`Attention::Penalised`], from the published code.
 const PENALTY: f32 = -1e9;
 
-/// A batch of B sequences of N positions, P labels. A tensor is made when it is first asked for.
+/// A batch of B sequences of N positions, with P labels. Each tensor is made when it is first needed.
+///
+/// Position j of graph b has the flat index `b * N + j`: it is row b * N + j of every tensor of B*N rows.
 #[derive(Clone, Debug)]
 pub struct DagBatch {
-    /// Nodes of each graph, start symbol included; positions from there on are padding.
+    /// Nodes of each graph, start symbol included. Later positions are padding.
     pub lengths: Vec<usize>,
-    /// Tokens in host memory, row after row, [B, N]; see [`DagBatch::with_tokens`].
+    /// Tokens in host memory, by flat index, `[B*N]`; see [`DagBatch::with_tokens`].
     pub host_tokens: Vec<Op>,
     /// What is to be predicted, `[B]`.
     pub targets: Option<Tensor<1>>,
@@ -110,7 +112,7 @@ impl DagBatch {
         self
     }
 
-    /// The same batch with other tokens at its positions, row after row, e.g. with some masked.
+    /// The same batch with other tokens, by flat index, e.g. with some masked.
     ///
     /// # Panics
     /// If there is not one token per position.
@@ -125,14 +127,13 @@ impl DagBatch {
         ints(tokens, [self.host_tokens.len()], &self.device)
     }
 
-    /// What equations (1) and (2) of the paper aggregate: `[onehot(label_j) ; sum over neighbours i of onehot(label_i)]`,
-    /// [B*N, 2P].
+    /// What dag2seq reads (equations 1 and 2): `[onehot(label_j) ; sum over neighbours i of onehot(label_i)]`, [B*N, 2P].
     pub fn dag2seq_features(&self) -> Tensor<2> {
         let make = || self.dag2seq_features_of((0..self.host_tokens.len()).collect());
         self.tensors.dag2seq.get_or_init(make).clone()
     }
 
-    /// Added to attention scores: 0 where allowed, else -inf or a penalty, [B, N, N], query before key.
+    /// What is added to attention scores, [B, N, N], query before key: 0 for an allowed pair, otherwise -inf or a penalty.
     pub fn bias(&self) -> Tensor<3> {
         let blocked = match self.layout.attention {
             Attention::Masked(_) | Attention::Open => f32::NEG_INFINITY,
@@ -158,27 +159,27 @@ impl DagBatch {
         self.tensors.valid.get_or_init(make).clone()
     }
 
-    /// The graph and position of a place among all B*N; none for padding.
-    pub(super) fn node(&self, place: usize) -> Option<(&Row, usize)> {
-        let (row, position) = (&self.rows[place / self.n], place % self.n);
+    /// The graph and position of a flat index; `None` for padding.
+    pub(super) fn node(&self, index: usize) -> Option<(&Row, usize)> {
+        let (row, position) = (&self.rows[index / self.n], index % self.n);
         (position < row.len()).then_some((row, position))
     }
 
-    /// The features of some places, [places, 2P].
-    pub(super) fn dag2seq_features_of(&self, places: Vec<usize>) -> Tensor<2> {
+    /// The dag2seq features at some flat indices, [indices, 2P].
+    pub(super) fn dag2seq_features_of(&self, indices: Vec<usize>) -> Tensor<2> {
         let p = self.layout.n_labels;
-        let mut features = vec![0.0; places.len() * 2 * p];
-        for (&place, features) in places.iter().zip(features.chunks_exact_mut(2 * p)) {
+        let mut features = vec![0.0; indices.len() * 2 * p];
+        for (&index, features) in indices.iter().zip(features.chunks_exact_mut(2 * p)) {
             let (own, sum) = features.split_at_mut(p);
             // All padding shares the last label, which no node of a shorter graph has.
-            let Some((row, position)) = self.node(place) else {
+            let Some((row, position)) = self.node(index) else {
                 own[p - 1] = 1.0;
                 continue;
             };
             own[row.label(position) as usize] = 1.0;
             row.neighbours(position).iter().for_each(|&other| sum[row.label(other as usize) as usize] += 1.0);
         }
-        floats(features, [places.len(), 2 * p], &self.device)
+        floats(features, [indices.len(), 2 * p], &self.device)
     }
 
     /// A matrix [N, N] per graph.
@@ -189,7 +190,7 @@ impl DagBatch {
         floats(values, [b, n, n], &self.device)
     }
 
-    /// Zeros where a graph's nodes may look, [N, N].
+    /// Writes a 0 for each allowed pair of one graph, [N, N].
     fn allow(&self, row: &Row, graph: &mut [f32]) {
         for (position, bias) in graph.chunks_exact_mut(self.n).enumerate() {
             match (position < row.len(), &row.mask, self.layout.attention) {

@@ -1,4 +1,4 @@
-//! [`Distinct`]: the nodes of a batch without repetition.
+//! [`Distinct`]: the nodes of a batch, each different input once.
 
 use burn::tensor::{Int, Tensor};
 
@@ -19,10 +19,10 @@ pub(crate) struct Distinct {
 }
 
 impl DagBatch {
-    /// The nodes without repetition. `None` if attention is not masked, or if a node attends to later nodes.
+    /// The distinct inputs. `None` if attention is not masked, or if a node attends to later nodes.
     pub(crate) fn distinct(&self) -> Option<&Distinct> {
-        // Not by `get_or_init`: while threads of a pool share this work, one may be handed a task that asks the same batch,
-        // and would wait for itself.
+        // `get_or_init` could deadlock: while threads of a pool share this work, one of them may be handed a task that asks
+        // the same batch, and would wait for itself.
         if self.distinct.get().is_none() {
             // An error means that another thread was faster, with the same.
             let _ = self.distinct.set(self.find_distinct());
@@ -36,14 +36,14 @@ impl DagBatch {
         let mut found = Interner::new(self.host_tokens.len());
         let (mut first, mut input) = (Vec::new(), Vec::new());
         let mut inputs: Vec<u32> = Vec::with_capacity(self.host_tokens.len());
-        for (place, &token) in self.host_tokens.iter().enumerate() {
-            if place % self.n < beginnings[place / self.n] {
-                inputs.push(inputs[place - self.n]);
+        for (index, &token) in self.host_tokens.iter().enumerate() {
+            if index % self.n < beginnings[index / self.n] {
+                inputs.push(inputs[index - self.n]);
                 continue;
             }
             input.clear();
             input.push(u32::from(token));
-            match self.node(place) {
+            match self.node(index) {
                 Some((row, position)) => {
                     input.push(row.label(position));
                     input.extend(row.neighbours(position).iter().map(|&other| row.label(other as usize)));
@@ -53,18 +53,18 @@ impl DagBatch {
             }
             let (count, number) = (found.len() as u32, found.intern(&input));
             if number == count {
-                first.push(place);
+                first.push(index);
             }
             inputs.push(number);
         }
-        let looks_at = |place: usize, keys: &mut Vec<u32>| match self.node(place) {
+        let looks_at = |index: usize, keys: &mut Vec<u32>| match self.node(index) {
             Some((row, position)) => {
-                let mask = row.mask.as_ref().expect("computed where attention is masked");
+                let mask = row.mask.as_ref().expect("computed, since attention is masked");
                 keys.extend(mask.keys(position).map(|key| key as u32));
             }
-            None => keys.push((place % self.n) as u32),
+            None => keys.push((index % self.n) as u32),
         };
-        let tokens: Vec<i32> = first.iter().map(|&place| i32::from(self.host_tokens[place])).collect();
+        let tokens: Vec<i32> = first.iter().map(|&index| i32::from(self.host_tokens[index])).collect();
         let count = tokens.len();
         Some(Distinct {
             pasts: Pasts::with_beginnings(&inputs, self.n, &beginnings, looks_at)?,
@@ -73,7 +73,7 @@ impl DagBatch {
         })
     }
 
-    /// How many nodes at the beginning of a graph have the past of the same nodes of the graph before it.
+    /// How many nodes at the beginning of a graph have the same past as those of the graph before it.
     fn begins_like_the_last(&self, graph: usize) -> usize {
         let Some(last) = graph.checked_sub(1) else { return 0 };
         let alike = self.rows[graph].begins_like(&self.rows[last], &self.layout);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::structure::Structure;
 
-/// In which order the nodes of a graph stand in its sequence.
+/// The order of the nodes in a sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -26,7 +26,7 @@ pub enum Label {
     Position,
     /// The canonical index, whatever the order of the sequence: the published MLM code.
     Canonical,
-    /// The operation: the published code on BN, where every operation occurs once.
+    /// The operation: the published code on BN, whose graphs have every operation once.
     Op,
 }
 
@@ -45,12 +45,12 @@ pub enum Neighbours {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attention {
-    /// Along paths, by the rule; everything else is impossible.
+    /// Along paths, by the rule. All other pairs have weight 0.
     Masked(MaskRule),
-    /// Along paths, by the rule; everything else costs 1e9, so that a row with nothing allowed is uniform over all
-    /// positions, padding included: the published MLM code.
+    /// Along paths, by the rule. All other pairs have score -1e9, so that a node with no allowed key attends to all positions
+    /// equally, padding included: the published MLM code.
     Penalised(MaskRule),
-    /// Everybody to every real node: the ablation "no mask".
+    /// Every node to every node: the ablation "no mask".
     Open,
 }
 
@@ -64,13 +64,13 @@ impl Default for Attention {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Padding {
-    /// All as long as the spec's largest graph: needed where all positions are read out side by side.
+    /// All as long as the spec's largest graph. A readout of all positions side by side needs this.
     Full,
     /// As long as the longest graph of the batch.
     Longest,
 }
 
-/// How graphs become tensors. A consequence of a model's configuration, see `DagEncoder::layout`.
+/// How graphs become tensors. It follows from a model's configuration, see `DagEncoder::layout`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Layout {
     /// The graphs, with the start symbol if the model puts one in front.
@@ -87,7 +87,7 @@ pub struct Layout {
     pub attention: Attention,
     /// Length of the sequences.
     pub padding: Padding,
-    /// The token that stands at padded positions.
+    /// The token at padded positions.
     pub pad: Op,
     /// Structure beyond order, labels, neighbours and mask.
     pub structure: Structure,
@@ -109,7 +109,7 @@ impl Layout {
         }
     }
 
-    /// For encoders that want no mask: canonical, everybody sees every node, as long as the longest graph of the batch.
+    /// A layout without mask: canonical, padded to the longest graph of a batch.
     pub fn plain(spec: &DagSpec) -> Layout {
         Layout { attention: Attention::Open, padding: Padding::Longest, ..Layout::new(spec) }
     }

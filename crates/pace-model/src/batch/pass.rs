@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::kernel::Dropout;
 
-/// The places that draw random numbers in one pass; each has a stream of its own.
+/// What draws random numbers in one pass. Each has its own stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Stream {
@@ -29,8 +29,8 @@ pub enum Stream {
     Head,
 }
 
-/// One forward pass. Evaluation draws nothing; a training pass draws everything from its seed, so two passes with the same
-/// seed are the same pass.
+/// One forward pass. Evaluation draws no random numbers. A training pass draws all of them from its seed: the same seed gives
+/// the same pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pass {
     /// No dropout, no noise.
@@ -44,7 +44,7 @@ pub enum Pass {
 }
 
 impl Pass {
-    /// Dropout with probability `p` at one place; none in evaluation.
+    /// Dropout with probability `p` for one stream; no dropout in evaluation.
     pub fn dropout(self, p: f64, stream: Stream) -> Dropout {
         match self {
             Pass::Train { .. } if p > 0.0 => Dropout::new(p, self.seed(stream)),
@@ -52,12 +52,12 @@ impl Pass {
         }
     }
 
-    /// A generator for one place; none in evaluation.
+    /// The generator of one stream; `None` in evaluation.
     pub fn rng(self, stream: Stream) -> Option<ChaCha8Rng> {
         matches!(self, Pass::Train { .. }).then(|| ChaCha8Rng::seed_from_u64(self.seed(stream)))
     }
 
-    /// Standard normal numbers for one place; none in evaluation.
+    /// Standard normal numbers from one stream; `None` in evaluation.
     pub fn normal<const D: usize>(self, shape: [usize; D], stream: Stream, device: &Device) -> Option<Tensor<D>> {
         let mut rng = self.rng(stream)?;
         let draw = |_| -> f32 { StandardNormal.sample(&mut rng) };

@@ -16,7 +16,7 @@ pub(crate) struct Row {
     successors: Option<Csr<u32>>,
     /// Operations and predecessors of the first nodes, see [`Row::begins_like`].
     pub(crate) beginning: u64,
-    /// Who may attend to whom; `None` if everybody may.
+    /// Which keys each position attends to; `None` if all.
     pub(crate) mask: Option<Mask>,
     /// Structure on request.
     pub(super) found: Option<Box<Found>>,

@@ -1,7 +1,7 @@
-//! [`DagTable`]: a dataset made ready once, so that a training step does no graph work.
+//! [`DagTable`]: a dataset as sequences, so that a training step does no graph work.
 //!
-//! Canonical order, neighbours and mask of every graph are computed here, in parallel, and kept as bits. A step picks
-//! rows and expands them: see [`DagTable::batch`].
+//! Canonical order, mask and requested structure of every graph are computed once, in parallel. A step picks graphs and
+//! expands them to tensors: see [`DagTable::batch`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ impl DagTable {
     /// Lays out graphs of `layout.spec` (without its start symbol, which is added here).
     ///
     /// # Panics
-    /// If a graph is larger than the spec allows, or stored in an order that is not topological where the layout keeps
-    /// it. Datasets are validated when they are read; this is the last line of defence.
+    /// If a graph is larger than the spec allows, or if the layout keeps the stored order and that is not topological. Datasets
+    /// are validated when they are read, so this is the last line of defence.
     pub fn new(dags: &[Dag], layout: &Layout) -> DagTable {
         let rows = dags.par_iter().map(|dag| Arc::new(Row::new(dag, layout))).collect();
         DagTable { layout: Arc::new(layout.clone()), rows, targets: Vec::new() }
@@ -65,8 +65,8 @@ impl DagTable {
         DagBatch::new(rows, targets, self.layout.clone(), device)
     }
 
-    /// The numbers of the graphs in `rows` such that graphs that begin alike stand side by side: an order for batches whose
-    /// nodes share much of their past.
+    /// The graphs in `rows` sorted such that graphs that begin alike are neighbours. Batches in this order have few distinct
+    /// nodes, which speeds up evaluation.
     pub fn alike(&self, rows: Range<usize>) -> Vec<usize> {
         let key = |row: usize| (self.rows[row].beginning, row);
         let mut keys: Vec<(u64, usize)> = rows.into_par_iter().map(key).collect();

@@ -1,7 +1,7 @@
 //! The decoder joint: latent vectors back to DAGs.
 //!
-//! A [`DagDecoder`] gives the likelihood of graphs and a [`Stepper`], over which generation is written once. Programs that choose
-//! by name hold a [`DecoderConfig`] and the [`Decoder`] it makes; both list the decoders below.
+//! A decoder implements [`DagDecoder`]: the likelihood of graphs, and a [`Stepper`] that generates them. Programs that choose a
+//! decoder by name use [`DecoderConfig`], which lists all of them, and the [`Decoder`] that it initialises.
 
 mod pace;
 
@@ -35,9 +35,10 @@ pub trait DagDecoder: Module + ModuleDisplay {
     /// A graph for each latent vector, without start symbol, numbered in the order of decoding, which is topological.
     /// Shapes: [B, Z] -> B graphs.
     ///
-    /// Nothing is differentiated: hand in plain tensors and `Module::valid` modules, or a graph of every step is recorded.
-    /// Memory grows with B; callers cut large batches, with [`DecodeOptions::starting_at`] to keep the draws the same.
-    /// [`Mode`] says which graphs can come out; outside of [`Mode::Constrained`], ask `DagSpec::is_valid`.
+    /// Use tensors without autodiff and `Module::valid` modules; otherwise every step is recorded for a backward pass.
+    /// Memory grows with B. Callers cut large batches, with [`DecodeOptions::starting_at`] to keep the draws the same.
+    /// [`Mode`] says which graphs are possible. Graphs of other modes than [`Mode::Constrained`] may be invalid, see
+    /// `DagSpec::is_valid`.
     fn decode(&self, z: Tensor<2>, shared: Option<&NodeEmbedding>, options: &DecodeOptions) -> Vec<Dag> {
         let [count, _] = z.dims();
         if count == 0 {
@@ -47,9 +48,9 @@ pub trait DagDecoder: Module + ModuleDisplay {
     }
 }
 
-/// The configuration of a decoder: choices only.
+/// The configuration of a decoder. It holds choices; facts about the data come from the layout.
 pub trait DecoderSettings: Clone + Debug {
-    /// What it makes.
+    /// The decoder that it initialises.
     type Decoder: DagDecoder;
 
     /// What the decoder wants to know about graphs, besides what the encoder does.
@@ -61,7 +62,7 @@ pub trait DecoderSettings: Clone + Debug {
     fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> Self::Decoder;
 }
 
-/// Lists the decoders: configuration, module, and the name that programs know them by.
+/// Lists the decoders: configuration, module, and name in programs.
 macro_rules! decoders {
     ($($(#[$doc:meta])* $variant:ident($config:ident => $decoder:ident, $name:literal),)+) => {
         /// The configuration of any decoder.
@@ -136,7 +137,7 @@ decoders! {
 }
 
 impl DecoderConfig {
-    /// The choices of PACE's decoder; `None` for any other.
+    /// The configuration of PACE's decoder; `None` for any other.
     pub fn as_pace_mut(&mut self) -> Option<&mut PaceDecoderConfig> {
         match self {
             DecoderConfig::Pace(config) => Some(config),

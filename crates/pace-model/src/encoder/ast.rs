@@ -41,13 +41,13 @@ impl AstPaceConfig {
         AstPaceConfig { d_model: 256, blocks, max_depth: 20, n_positions: 1000, packing: Packing::Packed }
     }
 
-    /// The layout this model needs for trees with so many node types and attributes.
+    /// The layout this model needs for trees with `n_types` node types and `n_attributes` attributes.
     pub fn layout(&self, n_types: usize, n_attributes: usize) -> AstLayout {
         let AstPaceConfig { max_depth, n_positions, packing, .. } = *self;
         AstLayout { n_types, n_attributes, max_depth, n_positions, packing }
     }
 
-    /// Initialises for trees with so many node types and attributes.
+    /// Initialises for trees with `n_types` node types and `n_attributes` attributes.
     pub fn init(&self, n_types: usize, n_attributes: usize, seed: u64, device: &Device) -> AstPace {
         let mut init = Init::new(seed, device);
         let layout = self.layout(n_types, n_attributes);
@@ -96,7 +96,7 @@ impl AstPace {
         self.stack.forward_at(x, &keys, rows, dropout)
     }
 
-    /// What the blocks get: embedded nodes, whom they may look at, and dropout.
+    /// The input of the blocks: embedded nodes, their keys, and dropout.
     fn inputs<'b>(&self, batch: &'b AstBatch) -> (Tensor<2>, Keys<'b>, Dropout) {
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
         let x = self.embedding.forward(batch, dropout(Stream::EncoderEmbedding));

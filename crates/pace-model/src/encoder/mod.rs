@@ -1,7 +1,7 @@
 //! The encoder joint: a batch of DAGs to vectors.
 //!
-//! [`DagEncoder`] is what an encoder is, [`EncoderSettings`] what its configuration can do. Programs that choose by name hold an
-//! [`EncoderConfig`] and the [`Encoder`] it makes; both list the encoders below.
+//! An encoder implements [`DagEncoder`], and its configuration [`EncoderSettings`]. Programs that choose an encoder by name use
+//! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
 mod pace;
@@ -11,16 +11,16 @@ use std::fmt::Debug;
 use burn::module::{Module, ModuleDisplay};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
-use pace_graph::DagSpec;
+use pace_graph::{DagSpec, Op};
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{DagBatch, GraphBatch, Layout, ints};
+use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
 
-/// What an encoder makes of a batch.
+/// The result of encoding a batch.
 #[derive(Clone, Debug)]
 pub struct Encoding {
     /// A vector per position, [B*N, D].
@@ -29,12 +29,12 @@ pub struct Encoding {
     pub graph: Tensor<2>,
 }
 
-/// A map from DAGs to vectors.
+/// A map from DAGs to vectors. A new encoder implements the four required methods; see `tests/it/gnn.rs` for a small one.
 pub trait DagEncoder: Module + ModuleDisplay {
     /// Encodes a batch laid out by [`DagEncoder::layout`].
     fn encode(&self, batch: &DagBatch) -> Encoding;
 
-    /// How this encoder wants its graphs.
+    /// The layout of the batches that this encoder takes.
     fn layout(&self) -> &Layout;
 
     /// Width of a node vector, D.
@@ -43,25 +43,25 @@ pub trait DagEncoder: Module + ModuleDisplay {
     /// Width of a graph vector, G.
     fn d_graph(&self) -> usize;
 
-    /// Ways to compute less than everything, if the encoder has any.
+    /// Faster ways to compute parts of an encoding, if the encoder has any.
     fn shortcuts(&self) -> Option<&dyn Shortcuts> {
         None
     }
 }
 
-/// What an encoder can do for less than all of [`DagEncoder::encode`]. An answer of `None` means that it cannot.
+/// Parts of an encoding that an encoder computes faster than all of [`DagEncoder::encode`]. `None` means that it cannot.
 pub trait Shortcuts {
     /// The graph vectors, [B, G].
     fn graphs(&self, _batch: &DagBatch) -> Option<Tensor<2>> {
         None
     }
 
-    /// The vectors of some nodes, ascending rows of all B*N, [R, D].
+    /// The vectors of some nodes, by ascending rows of the B*N, [R, D].
     fn some_nodes(&self, _batch: &DagBatch, _rows: &[u32]) -> Option<Tensor<2>> {
         None
     }
 
-    /// The graph vectors under a linear map, see [`EncodeParts::encode_through`].
+    /// The graph vectors after a linear map, see [`EncodeParts::encode_through`].
     fn through(&self, _batch: &DagBatch, _map: &Linear) -> Option<Tensor<2>> {
         None
     }
@@ -72,10 +72,10 @@ pub trait Shortcuts {
     }
 }
 
-/// Parts of an encoding, by the encoder's [`Shortcuts`] if it has them. Every [`DagEncoder`] is one.
+/// Parts of an encoding, by the encoder's [`Shortcuts`] if it has any. Implemented for every [`DagEncoder`].
 ///
 /// # Panics
-/// All methods do if the batch is laid out for another encoder.
+/// Every method panics if the batch is laid out for another encoder.
 pub trait EncodeParts: DagEncoder {
     /// The graph vectors alone, [B, G].
     fn encode_graphs(&self, batch: &DagBatch) -> Tensor<2> {
@@ -84,17 +84,17 @@ pub trait EncodeParts: DagEncoder {
         short.unwrap_or_else(|| self.encode(batch).graph)
     }
 
-    /// The vectors of some nodes, ascending rows of all B*N, [R, D].
+    /// The vectors of some nodes, by ascending rows of the B*N, [R, D].
     fn encode_nodes(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
         batch.check(self.layout());
         let short = self.shortcuts().and_then(|shortcuts| shortcuts.some_nodes(batch, rows));
         short.unwrap_or_else(|| {
-            let places = rows.iter().map(|&row| row as i32).collect();
-            self.encode(batch).nodes.select(0, ints(places, [rows.len()], &batch.device()))
+            let indices = rows.iter().map(|&row| row as i32).collect();
+            self.encode(batch).nodes.select(0, ints(indices, [rows.len()], &batch.device()))
         })
     }
 
-    /// The graph vectors under a linear map, applied to each of the blocks of its width that make up a vector:
+    /// The graph vectors after a linear map from D to Z. A graph vector of width P*D is P blocks, and each is mapped by itself:
     /// [B, P*D] -> [B, P*Z].
     fn encode_through(&self, batch: &DagBatch, map: &Linear) -> Tensor<2> {
         batch.check(self.layout());
@@ -110,25 +110,44 @@ pub trait EncodeParts: DagEncoder {
 
 impl<E: DagEncoder> EncodeParts for E {}
 
-/// A linear map applied to each of the blocks that make up the vector of a graph. Shapes: [B, P*D] -> [B, P*Z].
+/// Maps each of the P blocks of a graph vector. Shapes: [B, P*D] -> [B, P*Z].
 pub(crate) fn by_blocks(map: &Linear, graph: Tensor<2>) -> Tensor<2> {
     let ([b, width], [d_in, d_out]) = (graph.dims(), map.weight.dims());
     let n_blocks = width / d_in;
     map.forward(graph.reshape([b * n_blocks, d_in])).reshape([b, n_blocks * d_out])
 }
 
-/// What an encoder is made for: that decides about start symbols, tokens and readouts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an encoder is trained by. This decides about start symbols, tokens and readouts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// A variational autoencoder: a start symbol in front, by which decoders shift.
+    /// A variational autoencoder: graphs have a start symbol, which decoders need.
     Vae,
-    /// Masked language modelling: MASK and PAD as tokens of their own.
+    /// Masked language modelling: MASK and PAD are separate tokens.
     Mlm,
 }
 
-/// The configuration of an encoder: choices only. Facts about the data come from the spec.
+impl Purpose {
+    /// The layout of an encoder that wants no mask, for graphs of `spec` (given without start symbol).
+    pub fn layout(self, spec: &DagSpec) -> Layout {
+        match self {
+            Purpose::Vae => Layout { padding: Padding::Full, ..Layout::plain(&spec.with_start_symbol()) },
+            Purpose::Mlm => Layout { pad: (spec.n_ops() + MASK_TOKENS - 1) as Op, ..Layout::plain(spec) },
+        }
+    }
+
+    /// How many tokens there are in batches of such a layout.
+    pub fn n_tokens(self, layout: &Layout) -> usize {
+        match self {
+            Purpose::Vae => layout.spec.n_ops(),
+            Purpose::Mlm => layout.spec.n_ops() + MASK_TOKENS,
+        }
+    }
+}
+
+/// The configuration of an encoder. It holds choices; facts about the data come from the spec.
 pub trait EncoderSettings: Clone + Debug {
-    /// What it makes.
+    /// The encoder that it initialises.
     type Encoder: DagEncoder;
 
     /// The usual choices for a purpose.
@@ -141,7 +160,7 @@ pub trait EncoderSettings: Clone + Debug {
     fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Self::Encoder;
 }
 
-/// Lists the encoders: configuration, module, and the name that programs know them by.
+/// Lists the encoders: configuration, module, and name in programs.
 macro_rules! encoders {
     ($($(#[$doc:meta])* $variant:ident($config:ident => $encoder:ident, $name:literal),)+) => {
         /// The configuration of any encoder.
@@ -238,7 +257,7 @@ encoders! {
 }
 
 impl EncoderConfig {
-    /// The choices of PACE, for what only PACE has; `None` for any other encoder.
+    /// The configuration of PACE, for settings that only PACE has; `None` for any other encoder.
     pub fn as_pace_mut(&mut self) -> Option<&mut PaceConfig> {
         match self {
             EncoderConfig::Pace(config) => Some(config),
@@ -248,10 +267,9 @@ impl EncoderConfig {
     }
 }
 
-/// A map from graphs of any kind to vectors: what objectives that only look at whole graphs need.
+/// A map from graphs of any kind to vectors, for objectives that need whole graphs only.
 ///
-/// Every [`DagEncoder`] is one. ASTs come in batches of another type, with attributes and depths and without an N x N
-/// matrix, so their encoder is only this.
+/// Implemented for every [`DagEncoder`]. Syntax trees come in batches of another type, so their encoder implements this alone.
 pub trait GraphEncoder: Module + ModuleDisplay {
     /// What is encoded.
     type Batch: GraphBatch;

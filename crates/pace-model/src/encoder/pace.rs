@@ -34,7 +34,7 @@ pub enum Task {
 
 /// Configuration of [`Pace`]. Ablations are fields: `attention: Attention::Open`, `position: PositionConfig::None`.
 ///
-/// Where paper and published code differ, [`PaceConfig::vae`] and [`PaceConfig::mlm`] follow the paper's principle
+/// If the paper and the published code differ, [`PaceConfig::vae`] and [`PaceConfig::mlm`] follow the paper's principle
 /// (canonical topological order, attention to ancestors and itself, predecessors in the GNN) at the code's widths, and
 /// [`PaceConfig::as_published`] follows the code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,9 +53,9 @@ pub struct PaceConfig {
     pub neighbours: Neighbours,
     /// Attention mask.
     pub attention: Attention,
-    /// A start symbol in front: what the VAE's decoder shifts by.
+    /// A start symbol in front, which the VAE's decoder needs.
     pub start_symbol: bool,
-    /// Token ids of their own for MASK and PAD; else padding uses the end symbol.
+    /// Separate tokens for MASK and PAD. Otherwise padding uses the end symbol.
     pub special_tokens: bool,
 }
 
@@ -229,7 +229,7 @@ impl Pace {
         }
     }
 
-    /// Some of them, ascending. Shapes: batch [B, N], R rows of B*N -> [R, D].
+    /// The vectors of some nodes, by ascending rows. Shapes: batch [B, N], R rows of B*N -> [R, D].
     pub fn nodes_at(&self, batch: &DagBatch, rows: &[u32]) -> Tensor<2> {
         match self.shared(batch, Some(rows)) {
             Some((nodes, pasts)) => pasts.expand(nodes, Some(rows)),
@@ -240,8 +240,8 @@ impl Pace {
         }
     }
 
-    /// The vectors of the distinct pasts, or of those of some rows, [pasts, D]; none in training, where dropout makes equal
-    /// nodes differ and autodiff wants every one.
+    /// The vectors of the distinct pasts of all or some rows, [pasts, D]. `None` in training: dropout makes equal nodes differ,
+    /// and autodiff needs every node.
     fn shared<'b>(&self, batch: &'b DagBatch, rows: Option<&[u32]>) -> Option<(Tensor<2>, &'b Pasts)> {
         let distinct = (batch.pass == Pass::Eval && !batch.device().is_autodiff()).then(|| batch.distinct())??;
         let none = Dropout::NONE;
@@ -249,7 +249,7 @@ impl Pace {
         Some((self.stack.forward_shared(x, &distinct.pasts, rows), &distinct.pasts))
     }
 
-    /// What the blocks get: embedded nodes, whom they may look at, and dropout.
+    /// The input of the blocks: embedded nodes, their keys, and dropout.
     fn inputs(&self, batch: &DagBatch) -> (Tensor<2>, Keys<'static>, Dropout) {
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
         let x = self.embedding.forward(batch.tokens(), batch.dag2seq_features(), dropout(Stream::EncoderEmbedding));

@@ -15,11 +15,11 @@ pub enum Mode {
     #[default]
     Free,
     /// The authors' code: as [`Mode::Free`], but the start symbol may occur again (such a graph is valid under no spec);
-    /// the output takes the nodes without successors and nothing else; and where the last possible node is not drawn as
-    /// output it becomes one all the same, with the edges drawn for it.
+    /// the output takes the nodes without successors and nothing else; and the last possible node becomes an output even if
+    /// it was drawn as another operation, with the edges drawn for that.
     ///
-    /// Two things differ from that code. It leaves a node without drawn predecessors without any, where here it hangs on
-    /// the start symbol as in training; and it then renumbers the sequence, which would void the states of earlier nodes.
+    /// Two things differ from that code. There, a node without drawn predecessors has none; here, it reads the start symbol, as
+    /// in training. And that code then renumbers the sequence, which would invalidate the states of earlier nodes.
     Published,
     /// Only graphs that the spec validates.
     ///
@@ -42,7 +42,7 @@ pub enum Choice {
     /// The likeliest operation, then the likeliest set of in-edges: those of probability above 1/2, if the mode allows.
     #[default]
     Greedy,
-    /// At random. Graph i has a generator of its own, from the seed and `DecodeOptions::first + i`.
+    /// At random. Graph i has its own generator, seeded by the seed and `DecodeOptions::first + i`.
     Sample {
         /// Same seed, same graphs.
         seed: u64,

@@ -35,7 +35,7 @@ impl Dropout {
     }
 
     /// Drops elements of a tensor outside the kernels; `site` tells calls under one seed apart.
-    pub(crate) fn apply<const D: usize>(self, site: usize, x: Tensor<D>) -> Tensor<D> {
+    pub fn apply<const D: usize>(self, site: usize, x: Tensor<D>) -> Tensor<D> {
         let site = self.site(site);
         if !site.is_on() {
             return x;

@@ -8,14 +8,14 @@ use super::init::Init;
 use crate::ast::{AstBatch, AstLayout};
 use crate::kernel::Dropout;
 
-/// Type, attribute and depth of a node, and its place in the tree:
+/// Type, attribute, depth and position of a node:
 ///
 /// ```text
 /// x_j = Drop( T[type_j] + A[attribute_j] + D[depth_j] + ReLU(E1[j] + E2[parent_j]) W )
 /// ```
 ///
 /// The last term is the dag2seq encoding (equations 1 and 2) of a tree in DFS order: a one-hot vector times a matrix is a
-/// row of it, and the sum over the predecessors has one term, the parent. The root has a row of its own for "no parent".
+/// row of it, and the sum over the predecessors has one term, the parent. The root has an extra row for "no parent".
 /// The first three are the node encoder of the OGB baselines (Hu et al., 2020). The paper's own node encoder for
 /// OGBG-CODE2 is "a GNN" and not published.
 #[derive(Module, Debug)]

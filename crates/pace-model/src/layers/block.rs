@@ -1,4 +1,4 @@
-//! Transformer blocks as modules: parameters and their initialisation; the kernels compute.
+//! Transformer blocks: their parameters and initialisation. The kernels compute them.
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;

@@ -1,4 +1,4 @@
-//! [`NodeEmbedding`]: operation embedding and positional encoding, joined: the input of the first block.
+//! [`NodeEmbedding`]: the input of the first block, made of operation embedding and positional encoding.
 
 use burn::module::{Module, Param};
 use burn::tensor::activation::relu;

@@ -59,7 +59,7 @@ impl Position {
         Position { first, second, config, n_labels, d }
     }
 
-    /// The two maps of dag2seq; none where the encoding is another.
+    /// The two maps of dag2seq; `None` for another encoding.
     pub fn dag2seq(&self) -> Option<[Tensor<2>; 2]> {
         match self.config {
             PositionConfig::Dag2Seq => Some([self.first.as_ref()?.val(), self.second.as_ref()?.val()]),
@@ -67,7 +67,7 @@ impl Position {
         }
     }
 
-    /// The encodings of R nodes from their features `[onehot ; sum]`; none where the model has none.
+    /// The encodings of R nodes from their features `[onehot ; sum]`; `None` for [`PositionConfig::None`].
     ///
     /// Shapes: [R, 2P] -> [R, D].
     pub fn forward(&self, features: Tensor<2>, dropout: Dropout) -> Option<Tensor<2>> {

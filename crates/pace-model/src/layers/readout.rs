@@ -9,7 +9,7 @@ use crate::batch::{DagBatch, floats, ints};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Readout {
-    /// All N positions side by side: PACE-VAE. Wants sequences of full length.
+    /// All N positions side by side: PACE-VAE. Needs sequences of full length.
     Concat,
     /// One slot per operation, side by side, each the sum of the nodes with that operation: the published code on BN, where
     /// every operation occurs once and the encoding therefore depends on no order.
@@ -34,7 +34,7 @@ impl Readout {
         }
     }
 
-    /// The rows of [B*N, D] that are read, one per graph and ascending; none where it takes all of them.
+    /// The rows of [B*N, D] that are read, one per graph and ascending; `None` if all are.
     pub fn rows(self, batch: &DagBatch) -> Option<Vec<u32>> {
         let [b, n] = batch.dims();
         let pick =

@@ -8,12 +8,12 @@ use super::init::Init;
 use super::norm::Norm;
 use crate::kernel::{self, Dropout, EncoderParams, PairLists, Pasts, plain};
 
-/// Whom each row may look at.
+/// Which keys each row attends to.
 #[derive(Clone, Debug)]
 pub enum Keys<'a> {
     /// By an attention bias for all heads, [B, N, N].
     Bias(Tensor<3>),
-    /// By one for each head, [B, H, N, N], through which gradients pass. Stock operations, on every device.
+    /// By a bias for each head, [B, H, N, N], which may be differentiated. Computed by stock operations on every device.
     HeadBias(Tensor<4>),
     /// Along lists, over packed rows.
     Lists(&'a PairLists),
@@ -48,16 +48,16 @@ impl EncoderStack {
         })
     }
 
-    /// Some rows, ascending: the last block is computed at those only. Shapes: [rows, D], R of them -> [R, D].
+    /// Some rows, ascending. The last block computes only those. Shapes: [rows, D], R of them -> [R, D].
     pub fn forward_at(&self, x: Tensor<2>, keys: &Keys<'_>, rows: &[u32], dropout: Dropout) -> Tensor<2> {
         let (layers, config) = (self.layers(), self.config.kernel(dropout));
         self.normalise(match keys {
             Keys::Bias(bias) => kernel::encoder_rows(x, bias.clone(), rows, layers, &config),
             Keys::Lists(lists) => kernel::sparse_encoder_rows(x, lists, rows, layers, &config),
             Keys::HeadBias(bias) => {
-                let places: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
-                let places = Tensor::<1, Int>::from_data(TensorData::new(places, [rows.len()]), &x.device());
-                plain::encoder_per_head(x, bias.clone(), layers, &config).select(0, places)
+                let indices: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
+                let indices = Tensor::<1, Int>::from_data(TensorData::new(indices, [rows.len()]), &x.device());
+                plain::encoder_per_head(x, bias.clone(), layers, &config).select(0, indices)
             }
         })
     }

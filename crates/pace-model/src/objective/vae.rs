@@ -173,7 +173,7 @@ impl<E: DagEncoder, D: DagDecoder> Vae<E, D> {
         self.cut(self.encoder.encode_through(batch, &self.mu))
     }
 
-    /// Means, cut off below 0 where that is asked for.
+    /// Means, cut off below 0 if `positive` is set.
     fn cut(&self, mean: Tensor<2>) -> Tensor<2> {
         if self.positive { relu(mean) } else { mean }
     }

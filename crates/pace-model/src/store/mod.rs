@@ -57,7 +57,7 @@ impl<C: Serialize + DeserializeOwned> Saved<C> {
         Saved { model: model.to_owned(), config, spec, canon: CANON_ID.to_owned() }
     }
 
-    /// The description as JSON, for a file of its own beside the parameters.
+    /// The description as JSON, for a separate file beside the parameters.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("configurations are plain data")
     }

@@ -6,6 +6,7 @@ mod device;
 mod encoder;
 mod fit;
 mod generate;
+mod gnn;
 mod golden;
 #[cfg(feature = "flex")]
 mod kernel;

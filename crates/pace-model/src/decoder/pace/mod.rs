@@ -23,7 +23,7 @@ pub use heads::Heads;
 pub struct PaceDecoderConfig {
     /// Node embedding; its width must be the encoder's if it is shared.
     pub embedding: NodeEmbeddingConfig,
-    /// Use the encoder's node embedding instead of an own one: the published code.
+    /// Use the encoder's node embedding: the published code.
     pub share_embedding: bool,
     /// Transformer blocks.
     pub blocks: BlocksConfig,
@@ -39,7 +39,7 @@ pub struct PaceDecoderConfig {
 }
 
 impl PaceDecoderConfig {
-    /// The paper's decoder to go with [`PaceConfig::vae`].
+    /// The paper's decoder for [`PaceConfig::vae`].
     pub fn vae() -> PaceDecoderConfig {
         let encoder = PaceConfig::vae();
         PaceDecoderConfig {
@@ -155,8 +155,8 @@ impl PaceDecoder {
         kernel::decoder(x, memory, masks, layers, &self.config.blocks.kernel(dropout(Stream::DecoderBlocks)))
     }
 
-    /// The vectors o_i of given graphs, one position after another with cached keys and values, as decoding computes them:
-    /// [`PaceDecoder::states`] in another way, to hold one against the other.
+    /// The vectors o_i of given graphs, computed position by position with cached keys and values, as in decoding. Equal to
+    /// [`PaceDecoder::states`]; for tests.
     ///
     /// Shapes: z [B, Z], B topologically numbered graphs without start symbol -> [B, D] for each position. Rows of positions
     /// beyond a graph's end mean nothing.

@@ -23,7 +23,7 @@ pub struct Levels {
 pub struct Level {
     rows: Tensor<1, Int>,
     n_nodes: usize,
-    /// For each earlier level that is heard: its number, and the place in it of each edge's source.
+    /// For each earlier level that is heard: its number, and the index in it of each edge's source.
     sources: Vec<(usize, Tensor<1, Int>)>,
     /// Whether a later level hears this one.
     is_heard: bool,

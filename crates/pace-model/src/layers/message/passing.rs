@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::edge_list::EdgeList;
 use crate::layers::Init;
 
-/// How what a node hears becomes one vector. N(v) is whom v hears.
+/// How the messages to a node become one vector. N(v) are the nodes that v hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aggregation {
@@ -43,7 +43,7 @@ pub struct MessagePassingConfig {
     pub d_out: usize,
     /// How messages are put together.
     pub aggregation: Aggregation,
-    /// A map of its own for the node itself.
+    /// Whether the node itself enters, by a second map.
     pub own: bool,
 }
 

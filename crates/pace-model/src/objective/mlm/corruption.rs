@@ -34,9 +34,9 @@ pub struct Corruption {
 /// The tokens that are not operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskIds {
-    /// What stands for a hidden operation.
+    /// The token of a hidden operation.
     pub mask: Op,
-    /// The operation that is never predicted because padding looks the same; none where padding has a token of its own.
+    /// The operation that is never predicted, because padding has the same token; `None` if padding has a separate one.
     pub ignored: Option<Op>,
     /// How many operations, T.
     pub n_ops: usize,
@@ -66,9 +66,9 @@ impl MaskIds {
 /// A batch's tokens with some hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corrupted {
-    /// What the encoder sees, row after row, `[B*N]`.
+    /// What the encoder sees, `[B*N]`.
     pub tokens: Vec<Op>,
-    /// The flat positions to be predicted, ascending; at least one.
+    /// The flat indices to be predicted, ascending; at least one.
     pub selected: Vec<usize>,
     /// The true operations there.
     pub labels: Vec<Op>,
@@ -80,7 +80,7 @@ impl Corruption {
     /// The published code's: the rest becomes random, and padding is corrupted too.
     pub const PUBLISHED: Corruption = Corruption { rest: Rest::Random, padding: true, ..Corruption::PAPER };
 
-    /// Corrupts a batch. Where chance selects nothing to predict, one node is taken, so that a mean exists.
+    /// Corrupts a batch. If chance selects nothing, one node is selected, so that a mean exists.
     ///
     /// # Panics
     /// If the batch has nothing that could be predicted.
@@ -89,15 +89,15 @@ impl Corruption {
         let mut corrupted = Corrupted { tokens: batch.host_tokens.clone(), selected: Vec::new(), labels: Vec::new() };
         for (graph, &length) in batch.lengths.iter().enumerate() {
             let end = if self.padding { n } else { length };
-            for place in graph * n..graph * n + end {
+            for index in graph * n..graph * n + end {
                 if rng.random_bool(self.selected) {
-                    self.hide(place, &mut corrupted, ids, rng);
+                    self.hide(index, &mut corrupted, ids, rng);
                 }
             }
         }
         if corrupted.selected.is_empty() {
-            let is_node = |&place: &usize| place % n < batch.lengths[place / n];
-            let is_predicted = |&place: &usize| Some(batch.host_tokens[place]) != ids.ignored;
+            let is_node = |&index: &usize| index % n < batch.lengths[index / n];
+            let is_predicted = |&index: &usize| Some(batch.host_tokens[index]) != ids.ignored;
             let nodes: Vec<usize> = (0..batch.host_tokens.len()).filter(is_node).filter(is_predicted).collect();
             assert!(!nodes.is_empty(), "a batch of {} graphs with nothing to predict", batch.lengths.len());
             self.hide(nodes[rng.random_range(0..nodes.len())], &mut corrupted, ids, rng);
@@ -106,15 +106,15 @@ impl Corruption {
     }
 
     /// Corrupts one position, and asks for its token unless that is ignored.
-    fn hide(&self, place: usize, corrupted: &mut Corrupted, ids: MaskIds, rng: &mut impl Rng) {
-        let label = corrupted.tokens[place];
+    fn hide(&self, index: usize, corrupted: &mut Corrupted, ids: MaskIds, rng: &mut impl Rng) {
+        let label = corrupted.tokens[index];
         if rng.random_bool(self.masked) {
-            corrupted.tokens[place] = ids.mask;
+            corrupted.tokens[index] = ids.mask;
         } else if self.rest == Rest::Random {
-            corrupted.tokens[place] = rng.random_range(0..ids.n_ops) as Op;
+            corrupted.tokens[index] = rng.random_range(0..ids.n_ops) as Op;
         }
         if Some(label) != ids.ignored {
-            corrupted.selected.push(place);
+            corrupted.selected.push(index);
             corrupted.labels.push(label);
         }
     }

@@ -173,12 +173,12 @@ impl<E: DagEncoder> Mlm<E> {
         let selected = &corrupted.selected;
         let picked = match &self.pair {
             Some(pair) => {
-                let rows = selected.iter().map(|&place| place as i32).collect();
+                let rows = selected.iter().map(|&index| index as i32).collect();
                 let nodes = pair.forward(self.encoder.encode(&visible).nodes, &visible);
                 nodes.select(0, ints(rows, [selected.len()], &batch.device()))
             }
             None => {
-                let rows: Vec<u32> = selected.iter().map(|&place| place as u32).collect();
+                let rows: Vec<u32> = selected.iter().map(|&index| index as u32).collect();
                 self.encoder.encode_nodes(&visible, &rows)
             }
         };

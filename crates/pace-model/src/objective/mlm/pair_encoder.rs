@@ -68,7 +68,7 @@ impl PairEncoder {
     /// Which of the 2N keys of its pair a position reads, [B/2, 2N, 2N].
     fn bias(&self, batch: &DagBatch) -> Tensor<3> {
         let [b, n] = batch.dims();
-        let keys = (0..b * n).map(|place| match self.config.padding || place % n < batch.lengths[place / n] {
+        let keys = (0..b * n).map(|index| match self.config.padding || index % n < batch.lengths[index / n] {
             true => 0.0,
             false => f32::NEG_INFINITY,
         });

@@ -78,7 +78,7 @@ impl From<Vocabulary> for Vec<String> {
 }
 
 /// The F1 score of OGBG-CODE2 for one function: harmonic mean of precision and recall between the *sets* of predicted
-/// sub-tokens and of all sub-tokens of the true name, untruncated; 0 where undefined. The score of a dataset is the mean.
+/// sub-tokens and of all sub-tokens of the true name, untruncated; 0 if undefined. The score of a dataset is the mean.
 pub fn sub_token_f1(predicted: &[String], reference: &[String]) -> f64 {
     let predicted: HashSet<&String> = predicted.iter().collect();
     let reference: HashSet<&String> = reference.iter().collect();

@@ -14,10 +14,6 @@ impl Next for Any {
         (growth.n_ends().max(1), 0)
     }
 
-    fn allows(&self, growth: &Growth, draft: &Draft, op: Op) -> bool {
-        growth.allows_no_second_input(self.largest(growth, draft), draft, op)
-    }
-
     fn edges(&self, growth: &Growth, draft: &Draft, _op: Op) -> EdgeRule {
         free_edges(growth, draft)
     }

@@ -70,8 +70,12 @@ pub(super) trait Next: std::fmt::Debug + Send + Sync {
         growth.max_nodes
     }
 
-    /// Whether the next node may have the operation, which is not the start symbol.
-    fn allows(&self, growth: &Growth, draft: &Draft, op: Op) -> bool;
+    /// Whether the next node may have the operation, which is not the start symbol: no second input, and the output if no node
+    /// can follow.
+    fn allows(&self, growth: &Growth, draft: &Draft, op: Op) -> bool {
+        let must_end = growth.output.is_some() && draft.n_nodes() + 1 >= self.largest(growth, draft);
+        Some(op) != growth.input && (!must_end || growth.is_output(op))
+    }
 
     /// The in-edges of a node other than the output.
     fn edges(&self, growth: &Growth, draft: &Draft, op: Op) -> EdgeRule;
@@ -151,12 +155,6 @@ impl Growth {
         Some(op) == self.output
     }
 
-    /// Any operation but the input; only the output if no node can follow.
-    pub(super) fn allows_no_second_input(&self, largest: usize, draft: &Draft, op: Op) -> bool {
-        let must_end = self.output.is_some() && draft.n_nodes() + 1 >= largest;
-        Some(op) != self.input && (!must_end || self.is_output(op))
-    }
-
     /// How much edges and loose ends together may still grow; `None` before there are any.
     pub(super) fn spare(&self, draft: &Draft) -> Option<usize> {
         (draft.n_nodes() > 0).then(|| self.max_edges.saturating_sub(draft.n_edges() + draft.n_loose()))
@@ -167,7 +165,7 @@ impl Growth {
         self.spare(draft).map_or(0, |spare| spare.saturating_sub(1))
     }
 
-    /// The largest size where every node costs an edge: a node more costs at least 1, the output costs nothing.
+    /// The largest size if every node costs an edge: another node costs at least 1, the output nothing.
     pub(super) fn largest_with_spare(&self, draft: &Draft) -> usize {
         match self.spare(draft) {
             Some(0) => draft.n_nodes() + 1,

@@ -42,10 +42,6 @@ impl Next for InputToOutput {
         growth.largest_with_spare(draft)
     }
 
-    fn allows(&self, growth: &Growth, draft: &Draft, op: Op) -> bool {
-        growth.allows_no_second_input(self.largest(growth, draft), draft, op)
-    }
-
     fn edges(&self, growth: &Growth, draft: &Draft, _op: Op) -> EdgeRule {
         let n = draft.n_nodes();
         let picks = (0..n).map(|node| if draft.is_loose(node + 1) { Pick::May } else { Pick::Costly });

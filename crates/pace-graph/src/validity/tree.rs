@@ -30,10 +30,6 @@ impl Next for Tree {
         growth.max_nodes.min(growth.max_edges.saturating_add(1))
     }
 
-    fn allows(&self, growth: &Growth, draft: &Draft, op: Op) -> bool {
-        growth.allows_no_second_input(self.largest(growth, draft), draft, op)
-    }
-
     fn edges(&self, _growth: &Growth, draft: &Draft, _op: Op) -> EdgeRule {
         let n = draft.n_nodes();
         EdgeRule::exactly(n.min(1), n, |_| true)

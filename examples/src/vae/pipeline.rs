@@ -6,7 +6,7 @@ use anyhow::Result;
 use pace_graph::{Dag, Vectors};
 use pace_model::DagTable;
 use pace_model::decoder::Decoder;
-use pace_model::encoder::{Encoder, EncoderSettings};
+use pace_model::encoder::Encoder;
 use pace_model::objective::Vae;
 use pace_model::store::Saved;
 use pace_train::record::{Run, Stage};
@@ -69,7 +69,7 @@ pub fn reproduce(
     args: &VaeArgs,
 ) -> Result<VaeOutcome> {
     let device = pace_model::device::device("")?;
-    let layout = plan.model.encoder.layout(&data.spec);
+    let layout = plan.model.layout(&data.spec);
     let (train, test) = run.stage(&Stage::new("layout"), |_| {
         anyhow::Ok((DagTable::new(&data.train, &layout), DagTable::new(&data.test, &layout)))
     })?;

@@ -68,7 +68,7 @@ impl DagBatch {
         };
         let mut host_tokens = vec![layout.pad; rows.len() * n];
         for (row, tokens) in rows.iter().zip(host_tokens.chunks_exact_mut(n.max(1))) {
-            tokens[..row.len()].copy_from_slice(row.ops());
+            tokens.iter_mut().zip(row.ops()).for_each(|(token, op)| *token = op);
         }
         DagBatch {
             lengths: rows.iter().map(|row| row.len()).collect(),
@@ -176,8 +176,9 @@ impl DagBatch {
                 own[p - 1] = 1.0;
                 continue;
             };
-            own[row.label(position) as usize] = 1.0;
-            row.neighbours(position).iter().for_each(|&other| sum[row.label(other as usize) as usize] += 1.0);
+            let labels = row.labels();
+            own[labels[position] as usize] = 1.0;
+            row.neighbours(position).iter().for_each(|&other| sum[labels[other as usize] as usize] += 1.0);
         }
         floats(features, [indices.len(), 2 * p], &self.device)
     }

@@ -45,8 +45,9 @@ impl DagBatch {
             input.push(u32::from(token));
             match self.node(index) {
                 Some((row, position)) => {
-                    input.push(row.label(position));
-                    input.extend(row.neighbours(position).iter().map(|&other| row.label(other as usize)));
+                    let labels = row.labels();
+                    input.push(labels[position]);
+                    input.extend(row.neighbours(position).iter().map(|&other| labels[other as usize]));
                     input[2..].sort_unstable();
                 }
                 None => input.push(self.layout.n_labels as u32 - 1),

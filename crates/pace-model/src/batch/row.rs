@@ -6,14 +6,16 @@ use pace_graph::{Csr, Dag, Op, Sequence, canonical_order, seq2dag};
 use super::found::Found;
 use super::layout::{Attention, Label, Layout, Neighbours, Order};
 
-/// The [`Sequence`] of one graph (dag2seq), and what the layout reads off it.
+/// What the layout reads off the [`Sequence`] of one graph (dag2seq).
+///
+/// Encoding visits the rows of hundreds of thousands of graphs, and waits for memory at each. So everything but the mask, which
+/// is inside the row up to 16 nodes, is one piece of memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    sequence: Sequence,
-    /// Label by position, clipped; `None` if it is the position itself.
-    labels: Option<Box<[u32]>>,
-    /// Successors by position, if these are the neighbours.
-    successors: Option<Csr<u32>>,
+    n_nodes: usize,
+    /// Of n positions: operations [n], labels [n], clipped, ends [n] of the lists of neighbours, and these lists.
+    numbers: Box<[u32]>,
+    neighbours: Neighbours,
     /// Operations and predecessors of the first nodes, see [`Row::begins_like`].
     pub(crate) beginning: u64,
     /// Which keys each position attends to; `None` if all.
@@ -44,29 +46,17 @@ impl Row {
             (Some(order), Order::Canonical) => Sequence::in_order(dag, order),
             _ => Sequence::as_stored(dag),
         };
-        let last = layout.n_labels as u32 - 1;
-        let clipped = |labels: &mut dyn Iterator<Item = u32>| Some(labels.map(|label| label.min(last)).collect());
-        let labels = match (layout.label, layout.order, &canonical) {
-            (Label::Op, ..) => clipped(&mut sequence.ops().iter().map(|&op| u32::from(op))),
-            (Label::Canonical, Order::Stored, Some(order)) => {
-                let mut index = vec![0; n_nodes];
-                order.iter().enumerate().for_each(|(position, &node)| index[node] = position as u32);
-                clipped(&mut index.into_iter())
-            }
-            _ if n_nodes > layout.n_labels => clipped(&mut (0..n_nodes as u32)),
-            _ => None,
-        };
         let mask = match layout.attention {
             Attention::Masked(rule) | Attention::Penalised(rule) => Some(sequence.mask(rule)),
             Attention::Open => None,
         };
         let mut row = Row {
-            labels,
-            successors: (layout.neighbours == Neighbours::Successors).then(|| sequence.successors()),
+            n_nodes,
+            numbers: numbers(&sequence, canonical.as_deref(), layout),
+            neighbours: layout.neighbours,
             beginning: 0,
             mask,
             found: Found::new(|| seq2dag(&sequence), &layout.structure),
-            sequence,
         };
         row.beginning = row.first_nodes(layout);
         row
@@ -74,34 +64,41 @@ impl Row {
 
     /// How many nodes.
     pub(crate) fn len(&self) -> usize {
-        self.sequence.len()
+        self.n_nodes
     }
 
     /// Operation by position.
-    pub(crate) fn ops(&self) -> &[Op] {
-        self.sequence.ops()
+    pub(crate) fn ops(&self) -> impl Iterator<Item = Op> {
+        self.numbers[..self.n_nodes].iter().map(|&op| op as Op)
     }
 
-    /// The label of a position.
-    pub(crate) fn label(&self, position: usize) -> u32 {
-        self.labels.as_ref().map_or(position as u32, |labels| labels[position])
+    /// Label by position.
+    pub(crate) fn labels(&self) -> &[u32] {
+        &self.numbers[self.n_nodes..2 * self.n_nodes]
     }
 
     /// Positions of the neighbours that the positional encoding sums.
     pub(crate) fn neighbours(&self, position: usize) -> &[u32] {
-        self.successors.as_ref().unwrap_or(self.sequence.predecessors()).row(position)
+        let (ends, lists) = self.numbers[2 * self.n_nodes..].split_at(self.n_nodes);
+        let start = position.checked_sub(1).map_or(0, |last| ends[last] as usize);
+        &lists[start..ends[position] as usize]
     }
 
     /// All edges as positions `(from, to)`.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.sequence.edges()
+        (0..self.n_nodes).flat_map(move |position| {
+            self.neighbours(position).iter().map(move |&other| match self.neighbours {
+                Neighbours::Predecessors => (other as usize, position),
+                Neighbours::Successors => (position, other as usize),
+            })
+        })
     }
 
     /// A number that is close for graphs that begin alike. From the highest bits down it holds, for as many positions as fit,
     /// the operation and a bit for each neighbour before it.
     fn first_nodes(&self, layout: &Layout) -> u64 {
         let (mut key, mut free) = (0, u64::BITS);
-        for (position, &op) in self.ops().iter().enumerate() {
+        for (position, op) in self.ops().enumerate() {
             let width = code_bits(layout, position);
             if width > free {
                 break;
@@ -136,6 +133,32 @@ impl Row {
     }
 }
 
+/// Operations, labels, ends and lists, see [`Row`].
+fn numbers(sequence: &Sequence, canonical: Option<&[usize]>, layout: &Layout) -> Box<[u32]> {
+    let n_nodes = sequence.len();
+    let mut numbers = Vec::with_capacity(3 * n_nodes + sequence.n_edges());
+    numbers.extend(sequence.ops().iter().map(|&op| u32::from(op)));
+    match (layout.label, layout.order, canonical) {
+        (Label::Op, ..) => numbers.extend_from_within(..n_nodes),
+        (Label::Canonical, Order::Stored, Some(order)) => {
+            numbers.resize(2 * n_nodes, 0);
+            order.iter().enumerate().for_each(|(index, &node)| numbers[n_nodes + node] = index as u32);
+        }
+        _ => numbers.extend(0..n_nodes as u32),
+    }
+    let last = layout.n_labels as u32 - 1;
+    numbers[n_nodes..].iter_mut().for_each(|label| *label = (*label).min(last));
+    let mut add = |lists: &Csr<u32>| {
+        numbers.extend_from_slice(&lists.offsets()[1..]);
+        numbers.extend_from_slice(lists.items());
+    };
+    match layout.neighbours {
+        Neighbours::Predecessors => add(sequence.predecessors()),
+        Neighbours::Successors => add(&sequence.successors()),
+    }
+    numbers.into_boxed_slice()
+}
+
 /// Bits of a position in [`Row::beginning`].
 fn code_bits(layout: &Layout, position: usize) -> u32 {
     layout.spec.n_ops().ilog2() + 1 + position as u32
@@ -154,7 +177,7 @@ mod tests {
         let spec = DagSpec::na();
         let dag = spec.parse("input conv3x3 max_pool3x3 output : 0>1 1>2 0>2 2>3").unwrap();
         let row = Row::new(&dag, &Layout::plain(&spec));
-        assert!(row.mask.is_none() && row.found.is_none() && row.labels.is_none() && row.successors.is_none());
+        assert!(row.mask.is_none() && row.found.is_none());
         assert!(Row::new(&dag, &Layout::new(&spec)).mask.is_some());
         let with = |structure: Structure| Row::new(&dag, &Layout { structure, ..Layout::plain(&spec) });
         assert!(with(Structure::NONE.edge_lists()).found.is_none(), "edges are in the sequence");

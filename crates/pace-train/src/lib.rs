@@ -18,7 +18,7 @@
 //! let (spec, mut rng) = (DagSpec::na(), rand_chacha::ChaCha8Rng::seed_from_u64(0));
 //! let dags: Vec<_> = (0..64).map(|_| Enas::default().sample(&mut rng)).collect();
 //! let config = VaeConfig::paper();
-//! let table = DagTable::new(&dags, &config.encoder.layout(&spec));
+//! let table = DagTable::new(&dags, &config.layout(&spec));
 //! let device = device("")?.autodiff();
 //! let (model, config) = (config.init(&spec, 1, &device), FitConfig { epochs: 2, ..FitConfig::vae() });
 //! let fitted = fit(model, &table, &config, &[device], None, |_| {})?;

@@ -17,6 +17,8 @@ pub trait Stepper {
 }
 
 /// How a decoder decides about the in-edges of a node.
+// One value per round, never stored: a box would save nothing.
+#[allow(clippy::large_enum_variant)]
 pub enum Edges<'a> {
     /// All at once and independently: logits of the edges from each of the t real nodes, [B, t]; `None` if t = 0. They do not
     /// depend on the operation chosen. PACE, S-VAE.

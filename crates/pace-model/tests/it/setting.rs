@@ -60,7 +60,7 @@ pub fn distance(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, |most, d| if d > most || d.is_nan() { d } else { most })
 }
 
-/// Shape and gradient of every parameter by path; none where no gradient arrived.
+/// Shape and gradient of every parameter by path; `None` if no gradient arrived.
 pub fn gradients(module: &impl Module, grads: &Gradients) -> BTreeMap<String, (Vec<usize>, Option<Vec<f32>>)> {
     let mut visitor = Visitor { grads, path: Vec::new(), found: BTreeMap::new() };
     module.visit(&mut visitor);

@@ -145,13 +145,14 @@ impl<'a> Stack<'a> {
         let [first, others @ ..] = groups else { unreachable!("a batch has at least one group") };
         let totals: Vec<_> = first.iter().map(|grads| grads.each_ref().map(|grad| grad.to_vec())).collect();
         let parts = with_parts(totals, others.iter().map(|group| group.iter().collect()));
-        let total = |((mut total, parts), sublayer): ((SublayerView<Vec<f32>>, Vec<&SublayerView<Buffer>>), _)| {
+        let add = |mut total: SublayerView<Vec<f32>>, parts: Vec<&SublayerView<Buffer>>| {
             for part in parts {
                 let pairs = total.each_mut().list().into_iter().zip(part.each_ref().list());
                 pairs.for_each(|(total, part)| rows::add(total, part));
             }
-            Sublayer::restore(sublayer, total, &self.frame)
+            total
         };
-        parts.into_par_iter().zip(&self.sublayers).map(total).collect()
+        let summed = parts.into_par_iter().zip(&self.sublayers);
+        summed.map(|((total, parts), sublayer)| Sublayer::restore(sublayer, add(total, parts), &self.frame)).collect()
     }
 }

@@ -4,7 +4,8 @@
 //! that a run that was killed resumes with the stage it was in and ends with the same numbers.
 //!
 //! `results.json` holds the [`MetricSpec`] of every number in `table`, in the order of the report, and the numbers by their
-//! ids in `metrics`.
+//! ids in `metrics`. Scripts that know only a number's id find the paper's beside it, and the seconds of each stage by its name
+//! in `seconds`.
 //!
 //! ```
 //! use pace_train::Error;
@@ -156,8 +157,20 @@ impl Run {
     /// If it cannot be written.
     pub fn finish(mut self, title: &str) -> Result<(), Error> {
         self.results.title = title.to_owned();
-        let results = serde_json::to_vec_pretty(&self.results).expect("plain data");
+        let results = serde_json::to_vec_pretty(&self.results.for_scripts()).expect("plain data");
         write_whole(&self.dir.join("results.json"), &results)
+    }
+}
+
+impl Results {
+    /// The results, with what a script would otherwise have to look up in `table` and `stages`.
+    fn for_scripts(&self) -> Value {
+        let mut results = json!(self);
+        for spec in &self.table {
+            results["metrics"][&*spec.id]["paper"] = json!(spec.paper.map(|paper| paper.value));
+        }
+        results["seconds"] = self.stages.iter().map(|timing| (timing.stage.to_string(), timing.seconds)).collect();
+        results
     }
 }
 

@@ -39,7 +39,7 @@ fn a_stage_is_done_once() {
     }
     assert_eq!(calls, 1);
     let results = results(dir.path());
-    assert_eq!(results["metrics"]["rmse"], json!({"mean": 2.0, "std": 1.0, "n": 2}));
+    assert_eq!(results["metrics"]["rmse"], json!({"mean": 2.0, "std": 1.0, "n": 2, "paper": 0.254}));
     let spec = json!({"id": "rmse", "title": "RMSE of the GP", "unit": "", "decimals": 4, "better": "lower",
         "paper": {"value": 0.254, "source": "Table 1"}});
     assert_eq!((&results["table"], &results["title"]), (&json!([spec]), &json!("NA")));
@@ -49,7 +49,7 @@ fn a_stage_is_done_once() {
     );
     let stage = &results["stages"][0];
     assert_eq!((&stage["kind"], &stage["variant"], &stage["seeds"]), (&json!("gp"), &Value::Null, &json!([1])));
-    assert!(stage["seconds"].is_number());
+    assert!(stage["seconds"].is_number() && stage["seconds"] == results["seconds"][gp(1).to_string()]);
     let events = std::fs::read_to_string(dir.path().join("events.jsonl")).unwrap();
     let kept: Vec<Value> =
         events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["kept"].clone()).collect();

@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use burn::tensor::{Device, Int, Tensor};
-use pace_graph::Op;
+use pace_graph::{GOLDEN, Op, split_mix};
+use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::distinct::Distinct;
 use super::found::Spectrum;
@@ -119,6 +120,34 @@ impl DagBatch {
     pub fn with_tokens(&self, host_tokens: Vec<Op>) -> DagBatch {
         assert_eq!(host_tokens.len(), self.host_tokens.len(), "one token per position");
         DagBatch { host_tokens, distinct: OnceLock::new(), ..self.clone() }
+    }
+
+    /// The same graphs with other tokens, each laid out anew as a graph of these operations, and the flat index that each old
+    /// one has in it.
+    ///
+    /// [`with_tokens`](Self::with_tokens) keeps the order of the nodes, and a canonical order depends on the operations: it
+    /// tells a model something about those that were replaced. Here nothing of them is left. `seed` orders equal nodes.
+    ///
+    /// # Panics
+    /// If there is not one token per position.
+    pub fn laid_out_anew(&self, tokens: &[Op], seed: u64) -> (DagBatch, Vec<usize>) {
+        assert_eq!(tokens.len(), self.host_tokens.len(), "one token per position");
+        let n = self.n;
+        let graph = |(index, row): (usize, &Arc<Row>)| {
+            let seed = split_mix(seed.wrapping_add((index as u64).wrapping_mul(GOLDEN)));
+            row.with_ops(&tokens[index * n..][..row.len()], &self.layout, seed)
+        };
+        let anew: Vec<(Row, Vec<usize>)> = self.rows.par_iter().enumerate().map(graph).collect();
+        let mut moved: Vec<usize> = (0..tokens.len()).collect();
+        let mut rows = Vec::with_capacity(anew.len());
+        for (index, (row, places)) in anew.into_iter().enumerate() {
+            places.into_iter().enumerate().for_each(|(old, new)| moved[index * n + old] = index * n + new);
+            rows.push(Arc::new(row));
+        }
+        let mut host_tokens = tokens.to_vec();
+        moved.iter().zip(tokens).for_each(|(&new, &token)| host_tokens[new] = token);
+        let (rows, tensors) = (rows.into(), Arc::default());
+        (DagBatch { host_tokens, rows, tensors, distinct: OnceLock::new(), ..self.clone() }, moved)
     }
 
     /// Tokens, `[B*N]`.

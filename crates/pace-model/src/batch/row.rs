@@ -1,7 +1,7 @@
 //! [`Row`]: one graph laid out as a sequence, in host memory.
 
 use pace_graph::structure::{Direction, Mask};
-use pace_graph::{Csr, Dag, Op, Sequence, canonical_order, seq2dag};
+use pace_graph::{Csr, Dag, GOLDEN, Op, Sequence, canonical_order, seq2dag, split_mix};
 
 use super::found::Found;
 use super::layout::{Attention, Label, Layout, Neighbours, Order};
@@ -40,8 +40,11 @@ impl Row {
             layout.spec.name,
             layout.spec.max_nodes
         );
-        let wants_canonical = layout.order == Order::Canonical || layout.label == Label::Canonical;
-        let canonical = wants_canonical.then(|| canonical_order(dag));
+        Row::ordered(dag, wants_canonical(layout).then(|| canonical_order(dag)), layout)
+    }
+
+    /// The row of a graph, its start symbol included, whose canonical order is known.
+    fn ordered(dag: &Dag, canonical: Option<Vec<usize>>, layout: &Layout) -> Row {
         let sequence = match (&canonical, layout.order) {
             (Some(order), Order::Canonical) => Sequence::in_order(dag, order),
             _ => Sequence::as_stored(dag),
@@ -51,7 +54,7 @@ impl Row {
             Attention::Open => None,
         };
         let mut row = Row {
-            n_nodes,
+            n_nodes: dag.n_nodes(),
             numbers: numbers(&sequence, canonical.as_deref(), layout),
             neighbours: layout.neighbours,
             beginning: 0,
@@ -60,6 +63,24 @@ impl Row {
         };
         row.beginning = row.first_nodes(layout);
         row
+    }
+
+    /// The same graph with other operations, laid out anew, and the position that each old position has in it.
+    ///
+    /// Equal nodes are put in an order that `seed` draws. The order of the nodes in this row must not decide: it knows the old
+    /// operations.
+    pub(super) fn with_ops(&self, ops: &[Op], layout: &Layout, seed: u64) -> (Row, Vec<usize>) {
+        let dag = Dag::new(ops[..self.n_nodes].to_vec(), self.edges()).expect("the edges of a row are those of a graph");
+        let canonical = wants_canonical(layout).then(|| {
+            let mut drawn: Vec<usize> = (0..self.n_nodes).collect();
+            drawn.sort_by_key(|&node| split_mix(seed.wrapping_add((node as u64).wrapping_mul(GOLDEN))));
+            canonical_order(&dag.relabel(&drawn)).into_iter().map(|node| drawn[node]).collect::<Vec<usize>>()
+        });
+        let mut moved: Vec<usize> = (0..self.n_nodes).collect();
+        if let (Some(order), Order::Canonical) = (&canonical, layout.order) {
+            order.iter().enumerate().for_each(|(position, &node)| moved[node] = position);
+        }
+        (Row::ordered(&dag, canonical, layout), moved)
     }
 
     /// How many nodes.
@@ -131,6 +152,11 @@ impl Row {
         };
         (0..self.len().min(other.len())).take_while(same).count()
     }
+}
+
+/// Whether a layout needs the canonical order.
+fn wants_canonical(layout: &Layout) -> bool {
+    layout.order == Order::Canonical || layout.label == Label::Canonical
 }
 
 /// Operations, labels, ends and lists, see [`Row`].

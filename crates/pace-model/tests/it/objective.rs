@@ -3,14 +3,14 @@
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
 use pace_graph::enumerate::{Darts, Sampler};
-use pace_graph::{Dag, DagSpec};
+use pace_graph::{Dag, DagSpec, Op, canonical_order};
 use pace_model::encoder::{DagEncoder, PaceConfig, Task};
 use pace_model::objective::{
     Corruption, HeadConfig, MaskIds, Mlm, MlmConfig, Objective, Rest, VaeConfig, Vocabulary, metric_pairs,
     pairwise_logistic, sub_token_f1,
 };
 use pace_model::{DagBatch, DagTable};
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::fit::{assert_all_graded, assert_learns, cells, device, fit, gap, numbers};
@@ -98,8 +98,75 @@ fn mlm_is_a_function_of_its_seeds() {
     assert_ne!(loss(batch.clone().train(4)), loss(batch.clone().train(5)));
     assert_eq!(mlm.embed(&batch).dims(), [32, 64]);
     let parts = mlm.loss(&batch);
-    assert_eq!(parts.count, mlm.corrupt(&batch).labels.len());
+    assert_eq!(parts.count, mlm.corrupt(&batch).1.labels.len());
     assert!((0.0..=parts.count as f32).contains(&numbers(parts.parts[0].1.clone())[0]));
+}
+
+/// Random cells with several nodes at one depth, which the canonical order sorts by operation.
+fn wide_cells(count: usize) -> Vec<Dag> {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let mut cell = || {
+        let mut ops: Vec<Op> = (0..7).map(|_| rng.random_range(1..4)).collect();
+        (ops[0], ops[6]) = (0, 4);
+        let mut edges: Vec<(usize, usize)> = (1..6).map(|to| (rng.random_range(0..to), to)).collect();
+        let ends: Vec<usize> = (0..6).filter(|&node| edges.iter().all(|&(from, _)| from != node)).collect();
+        edges.extend(ends.into_iter().map(|node| (node, 6)));
+        Dag::new(ops, edges).expect("edges go forward")
+    };
+    (0..count).map(|_| cell()).collect()
+}
+
+/// Two cells that differ in hidden operations only look the same to the model.
+#[test]
+fn hidden_operations_leave_no_trace() {
+    let (device, spec) = (device(), DagSpec::nas101());
+    let encoder = MlmConfig::paper().init(&spec, 1, &device);
+    let mask = MaskIds::own(encoder.encoder().layout()).mask;
+    let mut n_reordered = 0;
+    for dag in wide_cells(300) {
+        // The operation of one inner node becomes each of the three; then all inner nodes are hidden.
+        let hidden: Vec<usize> = (0..dag.n_nodes()).filter(|&node| (1..4).contains(&dag.op(node))).collect();
+        let Some((&first, _)) = hidden.split_first() else { continue };
+        let mut seen = Vec::new();
+        for op in 1..4 {
+            let ops = (0..dag.n_nodes()).map(|node| if node == first { op } else { dag.op(node) }).collect();
+            let variant = Dag::new(ops, dag.edges()).unwrap();
+            let batch = DagTable::new(&[variant.clone()], encoder.encoder().layout()).whole(&device);
+            let order = canonical_order(&variant);
+            n_reordered += usize::from(order != canonical_order(&dag));
+            let tokens = order.iter().map(|node| if hidden.contains(node) { mask } else { variant.op(*node) }).collect();
+            let with_padding = |mut tokens: Vec<Op>| {
+                tokens.resize(batch.host_tokens.len(), batch.host_tokens.last().copied().unwrap_or_default());
+                tokens
+            };
+            let (anew, _) = batch.laid_out_anew(&with_padding(tokens), 7);
+            seen.push((
+                anew.host_tokens.clone(),
+                numbers(anew.dag2seq_features()),
+                numbers(anew.bias()),
+                numbers(anew.edges()),
+            ));
+        }
+        assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{dag}");
+    }
+    assert!(n_reordered > 50, "only {n_reordered} orders depend on the hidden operation: this tests nothing");
+}
+
+/// Of two hidden nodes that look the same, the first is not the one with the smaller operation.
+#[test]
+fn equal_nodes_are_ordered_by_chance() {
+    let spec = DagSpec::nas101();
+    let cell: Dag = "0 1 2 4 : 0>1 0>2 1>3 2>3".parse().unwrap();
+    let cells: Vec<Dag> = vec![cell; 2000];
+    let layout = PaceConfig::mlm().layout(&spec);
+    let batch = DagTable::new(&cells, &layout).whole(&device());
+    let [_, n] = batch.dims();
+    let mask = MaskIds::own(&layout).mask;
+    let tokens: Vec<Op> = batch.host_tokens.iter().map(|&op| if op == 1 || op == 2 { mask } else { op }).collect();
+    let (_, moved) = batch.laid_out_anew(&tokens, 3);
+    let first = |graph: usize| (0..2).find(|node| moved[graph * n + 1 + node] == graph * n + 1).unwrap();
+    let share = (0..cells.len()).filter(|&graph| first(graph) == 0).count() as f64 / cells.len() as f64;
+    assert!((share - 0.5).abs() < 0.05, "{share}");
 }
 
 /// Against a plain sum over rows and operations.
@@ -115,8 +182,8 @@ fn losses_have_their_closed_form() {
             pair
         });
         let mlm = config.init(&spec, 1, &device);
-        let corrupted = mlm.corrupt(&batch);
-        let logits = numbers(mlm.logits(&batch, &corrupted));
+        let (seen, corrupted) = mlm.corrupt(&batch);
+        let logits = numbers(mlm.logits(&seen, &corrupted));
         let mut expected = 0.0;
         for (row, &label) in logits.chunks(5).zip(&corrupted.labels) {
             let total: f32 = row.iter().map(|l| l.exp()).sum();
@@ -163,7 +230,7 @@ fn pairs_are_neighbours_in_the_batch() {
     let (table, device) = (DagTable::new(&cells(4, 9), mlm.encoder().layout()), device());
     let logits = |graphs: &[usize], graph: usize| {
         let batch = table.batch(graphs, &device);
-        let mut corrupted = mlm.corrupt(&batch);
+        let (_, mut corrupted) = mlm.corrupt(&batch);
         corrupted.tokens = batch.host_tokens.clone();
         corrupted.selected = (graph * 7..graph * 7 + 7).collect();
         numbers(mlm.logits(&batch, &corrupted))

@@ -9,7 +9,7 @@ use burn::nn::Linear;
 use burn::tensor::activation::{log_softmax, tanh};
 use burn::tensor::{Device, Int, Tensor};
 use pace_graph::{DagSpec, Op};
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -104,9 +104,8 @@ impl MlmConfig {
 
     /// The model of the authors' code on NAS-Bench-101 or 301.
     ///
-    /// Two deviations. The code keeps a layer norm per block of which only the last is used: 25 x 128 parameters that
-    /// never train, left out here. And in training it computes canonical labels of the graph with masked operations;
-    /// here they are those of the graph, computed once.
+    /// One deviation. The code keeps a layer norm per block of which only the last is used: 25 x 128 parameters that
+    /// never train, left out here.
     pub fn as_published(task: Task) -> MlmConfig {
         MlmConfig { encoder: PaceConfig::as_published(task), masking: MaskingConfig::as_published() }
     }
@@ -160,11 +159,22 @@ impl<E: DagEncoder> Mlm<E> {
         self.encoder.encode_graphs(batch)
     }
 
-    /// What this pass hides: drawn from the pass's seed in training, always the same in evaluation.
-    pub fn corrupt(&self, batch: &DagBatch) -> Corrupted {
+    /// What this pass hides, and the graphs as they look afterwards: drawn from the pass's seed in training, always the same
+    /// in evaluation.
+    ///
+    /// The canonical order is that of the graph with MASK for an operation. That of the whole graph sorts the nodes of one depth
+    /// by operation, so the place of a hidden node would bound what it is.
+    pub fn corrupt(&self, batch: &DagBatch) -> (DagBatch, Corrupted) {
         let fixed = || ChaCha8Rng::seed_from_u64(self.config.eval_seed);
         let mut rng = batch.pass.rng(Stream::Corruption).unwrap_or_else(fixed);
-        self.config.corruption.apply(batch, self.ids, &mut rng)
+        let corrupted = self.config.corruption.apply(batch, self.ids, &mut rng);
+        let (seen, moved) = batch.laid_out_anew(&corrupted.tokens, rng.next_u64());
+        let mut places: Vec<(usize, Op)> =
+            corrupted.selected.iter().map(|&index| moved[index]).zip(corrupted.labels).collect();
+        places.sort_unstable();
+        let (selected, labels) = places.into_iter().unzip();
+        let corrupted = Corrupted { tokens: seen.host_tokens.clone(), selected, labels };
+        (seen, corrupted)
     }
 
     /// Logits of the hidden operations, [S, T]. Only their rows pass the last block and the head.
@@ -199,7 +209,8 @@ impl<E: DagEncoder> Mlm<E> {
 
 impl<E: DagEncoder> Objective for Mlm<E> {
     fn loss(&self, batch: &DagBatch) -> Loss {
-        self.loss_on(batch, &self.corrupt(batch))
+        let (seen, corrupted) = self.corrupt(batch);
+        self.loss_on(&seen, &corrupted)
     }
 }
 

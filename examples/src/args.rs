@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use pace_checkout::data_dir;
 use pace_graph::dataset::DataDir;
 use pace_model::Attention;
@@ -43,8 +43,8 @@ impl RunArgs {
         let default = || PathBuf::from(format!("runs/{dataset}-{encoder}-{}{smoke}", self.seed));
         let dir = self.out.clone().unwrap_or_else(default);
         // A smoke run in its own folder takes seconds: nobody wants it to resume yesterday's.
-        if (self.fresh || (self.smoke && self.out.is_none())) && dir.exists() {
-            std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+        if self.fresh || (self.smoke && self.out.is_none()) {
+            Run::clear(&dir)?;
         }
         Ok(dir)
     }

@@ -32,6 +32,9 @@ pub fn fit_bar(what: &str) -> (ProgressBar, impl FnMut(&Event<'_>) + use<>) {
             // Graphs of an earlier process say nothing about the speed of this one.
             seen.reset_eta();
         }
+        Event::FellBack { damage } => {
+            seen.suspend(|| eprintln!("warning: {damage}; meanwhile the training resumes from the checkpoint before"));
+        }
         Event::Steps { graphs, loss, .. } => {
             seen.inc(*graphs as u64);
             seen.set_message(format!("loss {loss:.4}"));

@@ -34,14 +34,15 @@
 //! # Ok::<(), pace_graph::Error>(())
 //! ```
 //!
-//! [`Csr`], [`Vectors`], [`mean_std`] and [`split_mix`] are small tools that all crates share. There are no tensors and no
-//! network access here, and the only unsafe code is the two calls into nauty and Traces.
+//! [`Csr`], [`Vectors`], [`mean_std`], [`split_mix`] and [`disk`] are small tools that all crates share. There are no tensors
+//! and no network access here, and the only unsafe code is the two calls into nauty and Traces.
 
 mod canon;
 mod csr;
 mod dag;
 mod dag2seq;
 pub mod dataset;
+pub mod disk;
 pub mod enumerate;
 mod error;
 mod input;

@@ -146,8 +146,20 @@ pub enum Error {
         wanted: String,
     },
     /// A journal that another search is writing.
-    #[error("{path} belongs to a search that is still running; stop that one, or join the journal to answer only")]
+    #[error(
+        "{path} belongs to a search that is still running ({holder}); stop that one, or join the journal to answer only"
+    )]
     JournalBusy {
+        /// The file.
+        path: String,
+        /// The process that runs the other search.
+        holder: pace_graph::disk::Busy,
+    },
+    /// A journal that somebody has locked for very long.
+    #[error(
+        "{path} has been locked by another process for a minute; see what `lsof {path}` says, and end that process"
+    )]
+    JournalStuck {
         /// The file.
         path: String,
     },

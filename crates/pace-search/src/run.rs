@@ -45,11 +45,8 @@ pub fn run(
         loop {
             let next = journal.history().pending().next().map(|entry| (entry.id, evaluate(oracle, entry)));
             let Some((id, outcome)) = next else { break };
-            // Another process may have answered first; the first answer holds.
-            journal.poll()?;
-            if journal.history().entries()[id].outcome.is_none() {
-                journal.tell(&[(id, outcome)])?;
-            }
+            // Another process may have answered meanwhile. The first answer holds, and the search continues with it.
+            journal.tell(&[(id, outcome)])?;
             let history = journal.history();
             let best = history.best().map(|(_, score)| score);
             progress(Step { entry: &history.entries()[id], best, n_asked: history.n_asked(), budget });

@@ -1,12 +1,14 @@
 //! [`Checkpoint`]: everything that a killed fit needs to resume and end with the same bits.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::optim::ModuleOptimizer;
 use burn::tensor::{Bytes, Tensor};
+use pace_graph::disk::{WriterLock, write_whole};
 use pace_model::store::{load_safetensors, to_safetensors};
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +16,18 @@ use crate::Error;
 use crate::fit::{Epoch, FitConfig};
 use crate::schedule::ScheduleState;
 
-const WEIGHTS: &str = "weights.safetensors";
-const OPTIMISER: &str = "optimiser.bpk";
+/// The file that makes a checkpoint: it names the others. It is written last.
 const STATE: &str = "state.json";
+/// The same of the checkpoint before.
+const PREVIOUS: &str = "previous.json";
+/// Whose folder it is.
+const LOCK: &str = "lock";
 
 /// A folder with the weights, the optimiser's moments and the state of the loop.
 ///
-/// It is written under another name and then renamed, so that there is a whole checkpoint at every moment.
+/// `state.json` names the files of weights and moments, which have the number of the step in their names. They are on the disk
+/// before `state.json` is renamed into place, so there is a whole checkpoint at every moment. The one before stays, as
+/// `previous.json`, and serves if a file of the last one is damaged. One process at a time trains in the folder.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     dir: PathBuf,
@@ -54,6 +61,15 @@ struct File {
     state: State,
     /// The ids that tie the optimiser's moments to their parameters, in the order of the module.
     param_ids: Vec<u64>,
+    weights: Part,
+    optimiser: Part,
+}
+
+/// A file of a checkpoint. Its size tells whether it was cut short.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Part {
+    name: String,
+    bytes: usize,
 }
 
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -83,11 +99,11 @@ impl Checkpoint {
         Run { model: self.model.clone(), config: config.clone(), n_graphs }
     }
 
-    /// The folder under another name, beside it.
-    fn sibling(&self, suffix: &str) -> PathBuf {
-        let mut name = self.dir.file_name().unwrap_or_default().to_owned();
-        name.push(suffix);
-        self.dir.with_file_name(name)
+    /// Keeps other processes out of the folder as long as it lives.
+    pub(crate) fn lock(&self) -> Result<WriterLock, Error> {
+        fs::create_dir_all(&self.dir).map_err(Error::io("make", &self.dir))?;
+        let lock = WriterLock::take(&self.dir.join(LOCK)).map_err(Error::io("lock", &self.dir))?;
+        lock.map_err(|holder| Error::Busy { path: self.dir.clone(), holder })
     }
 
     pub(crate) fn save<M: Module>(
@@ -98,69 +114,132 @@ impl Checkpoint {
         config: &FitConfig,
         n_graphs: usize,
     ) -> Result<(), Error> {
-        let (part, old) = (self.sibling(".part"), self.sibling(".old"));
-        remove(&part)?;
-        fs::create_dir_all(&part).map_err(Error::io("make", &part))?;
-        let write = |name: &str, bytes: &[u8]| {
-            let path = part.join(name);
-            fs::write(&path, bytes).map_err(Error::io("write", &path))
+        let write = |name: String, bytes: &[u8]| {
+            let path = self.dir.join(&name);
+            write_whole(&path, bytes).map_err(Error::io("write", &path))?;
+            Ok(Part { name, bytes: bytes.len() })
         };
+        let step = state.step;
         let mut ids = Ids::default();
         model.visit(&mut ids);
-        let file = File { run: self.run(config, n_graphs), state: state.clone(), param_ids: ids.0 };
-        write(WEIGHTS, &to_safetensors(model))?;
-        write(OPTIMISER, &optimiser.into_bytes().map_err(|error| self.damaged(&part, error))?)?;
-        write(STATE, &serde_json::to_vec(&file).expect("plain data"))?;
-        remove(&old)?;
-        if self.dir.exists() {
-            fs::rename(&self.dir, &old).map_err(Error::io("rename", &self.dir))?;
+        let moments = optimiser.into_bytes().map_err(|error| self.damaged(&self.dir, error))?;
+        let (state_path, previous) = (self.dir.join(STATE), self.dir.join(PREVIOUS));
+        let file = File {
+            run: self.run(config, n_graphs),
+            state: state.clone(),
+            param_ids: ids.0,
+            weights: write(format!("weights-{step}.safetensors"), &to_safetensors(model))?,
+            optimiser: write(format!("optimiser-{step}.bpk"), &moments)?,
+        };
+        let last = fs::read(&state_path).ok().filter(|bytes| parts(bytes).is_some_and(|last| last != parts_of(&file)));
+        if let Some(last) = &last {
+            write_whole(&previous, last).map_err(Error::io("write", &previous))?;
         }
-        fs::rename(&part, &self.dir).map_err(Error::io("rename", &part))?;
-        remove(&old)
+        let bytes = serde_json::to_vec(&file).expect("plain data");
+        write_whole(&state_path, &bytes).map_err(Error::io("write", &state_path))?;
+        self.sweep()
     }
 
-    /// The model, optimiser and state of the checkpoint; as given if there is none.
-    pub(crate) fn resume<M: Module>(
+    /// Removes the files that no checkpoint names, e.g. those of the last but one.
+    fn sweep(&self) -> Result<(), Error> {
+        let named = [STATE, PREVIOUS].map(|name| fs::read(self.dir.join(name)).ok().and_then(|bytes| parts(&bytes)));
+        let named: Vec<Part> = named.into_iter().flatten().flatten().collect();
+        for entry in fs::read_dir(&self.dir).map_err(Error::io("read", &self.dir))? {
+            let name = entry.map_err(Error::io("read", &self.dir))?.file_name();
+            let name = name.to_string_lossy();
+            let is_ours = name.starts_with("weights-") || name.starts_with("optimiser-");
+            if is_ours && !named.iter().any(|part| part.name == name) {
+                let path = self.dir.join(&*name);
+                fs::remove_file(&path).map_err(Error::io("remove", path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The model, optimiser and state of the last checkpoint, of the one before if the last is damaged, or as given if there
+    /// is none. Also says what was wrong with the last one.
+    pub(crate) fn resume<M: Module>(&self, model: M, config: &FitConfig, n_graphs: usize) -> Result<Resumed<M>, Error> {
+        let mut damage = None;
+        for name in [STATE, PREVIOUS] {
+            let path = self.dir.join(name);
+            match fs::read(&path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io("read", path)(error)),
+                Ok(bytes) => match self.load(&path, &bytes, model.clone(), config, n_graphs) {
+                    Ok((model, optimiser, state)) => {
+                        if damage.is_some() {
+                            // The last one again, so that the next save does not keep the damaged one instead.
+                            let last = self.dir.join(STATE);
+                            write_whole(&last, &bytes).map_err(Error::io("write", last))?;
+                        }
+                        return Ok(Resumed { model, optimiser, state, damage });
+                    }
+                    Err(error @ Error::DamagedCheckpoint { .. }) => damage = damage.or(Some(error)),
+                    Err(error) => return Err(error),
+                },
+            }
+        }
+        if let Some(damage) = damage {
+            return Err(damage);
+        }
+        let optimiser = config.optimiser.init(&model);
+        Ok(Resumed { model, optimiser, state: State::default(), damage })
+    }
+
+    fn load<M: Module>(
         &self,
+        path: &Path,
+        bytes: &[u8],
         model: M,
         config: &FitConfig,
         n_graphs: usize,
     ) -> Result<(M, ModuleOptimizer, State), Error> {
-        // A process that was killed between the two renames leaves only the old one.
-        let Some(dir) = [self.dir.clone(), self.sibling(".old")].into_iter().find(|dir| dir.join(STATE).exists())
-        else {
-            let optimiser = config.optimiser.init(&model);
-            return Ok((model, optimiser, State::default()));
-        };
-        let read = |name: &str| {
-            let path = dir.join(name);
-            fs::read(&path).map_err(Error::io("read", path))
-        };
-        let file: File = serde_json::from_slice(&read(STATE)?).map_err(|error| self.damaged(&dir, error))?;
+        let file: File = serde_json::from_slice(bytes).map_err(|error| self.damaged(path, error))?;
         let run = self.run(config, n_graphs);
         if file.run != run {
             let text = |run: &Run| serde_json::to_string_pretty(run).expect("plain data");
-            return Err(Error::other_run(&dir, &text(&file.run), &text(&run)));
+            return Err(Error::other_run(&self.dir, &text(&file.run), &text(&run)));
         }
-        let model = load_safetensors(model, &read(WEIGHTS)?).map_err(|error| self.damaged(&dir, error))?;
+        let read = |part: &Part| {
+            let path = self.dir.join(&part.name);
+            let bytes = fs::read(&path).map_err(|error| self.damaged(&path, error))?;
+            match bytes.len() == part.bytes {
+                true => Ok((path, bytes)),
+                false => Err(self.damaged(&path, format!("it has {} of {} bytes", bytes.len(), part.bytes))),
+            }
+        };
+        let (weights_path, weights) = read(&file.weights)?;
+        let (optimiser_path, moments) = read(&file.optimiser)?;
+        let model = load_safetensors(model, &weights).map_err(|error| self.damaged(&weights_path, error))?;
         let mut adopt = Adopt { ids: file.param_ids.into_iter() };
         let model = model.map(&mut adopt);
-        let bytes = Bytes::from_bytes_vec(read(OPTIMISER)?);
         // It knows the biases by their ids, so it is made for the ids of the checkpoint.
-        let optimiser = config.optimiser.init(&model).from_bytes(bytes).map_err(|error| self.damaged(&dir, error))?;
+        let optimiser = config.optimiser.init(&model).from_bytes(Bytes::from_bytes_vec(moments));
+        let optimiser = optimiser.map_err(|error| self.damaged(&optimiser_path, error))?;
         Ok((model, optimiser, file.state))
     }
 
-    fn damaged(&self, dir: &Path, reason: impl std::fmt::Display) -> Error {
-        Error::DamagedCheckpoint { path: dir.to_owned(), reason: reason.to_string() }
+    fn damaged(&self, path: &Path, reason: impl std::fmt::Display) -> Error {
+        Error::DamagedCheckpoint { path: path.to_owned(), dir: self.dir.clone(), reason: reason.to_string() }
     }
 }
 
-fn remove(dir: &Path) -> Result<(), Error> {
-    match dir.exists() {
-        true => fs::remove_dir_all(dir).map_err(Error::io("remove", dir)),
-        false => Ok(()),
-    }
+/// Where a fit starts.
+pub(crate) struct Resumed<M> {
+    pub model: M,
+    pub optimiser: ModuleOptimizer,
+    pub state: State,
+    /// Why the last checkpoint did not serve, if the one before does.
+    pub damage: Option<Error>,
+}
+
+/// The files that a checkpoint names, if it can be read.
+fn parts(bytes: &[u8]) -> Option<[Part; 2]> {
+    serde_json::from_slice::<File>(bytes).ok().map(|file| parts_of(&file))
+}
+
+fn parts_of(file: &File) -> [Part; 2] {
+    [file.weights.clone(), file.optimiser.clone()]
 }
 
 /// The ids of all parameters, in the order of the module.

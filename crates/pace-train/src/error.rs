@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use pace_graph::disk::Busy;
+
 /// Errors of pace-train; every message says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -43,15 +45,25 @@ pub enum Error {
         difference: String,
     },
     /// The checkpoint cannot be used.
-    #[error("the checkpoint {path} is damaged ({reason}): delete the folder to start anew")]
+    #[error("the checkpoint is damaged, {path}: {reason}; restore the file from a copy, or delete {dir} to start anew")]
     DamagedCheckpoint {
-        /// The checkpoint.
+        /// The damaged file.
         path: PathBuf,
+        /// The folder of the checkpoint.
+        dir: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
+    /// Another process writes there.
+    #[error("{path} is in use by {holder}: wait until it has ended, or choose another folder")]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+        /// The other process.
+        holder: Busy,
+    },
     /// A file or folder cannot be read or written.
-    #[error("cannot {verb} {path}: {source}")]
+    #[error("cannot {verb} {path}: {source}; check the path, the permissions and the free space, then run it again")]
     Io {
         /// What was tried.
         verb: &'static str,

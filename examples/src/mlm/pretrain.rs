@@ -1,10 +1,8 @@
 //! Pre-training by masked language modelling, and the vectors of a whole search space.
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use pace_graph::{Dag, DagSpec, Vectors};
 use pace_model::encoder::{Encoder, EncoderSettings};
 use pace_model::objective::Mlm;
@@ -83,10 +81,10 @@ fn train_on<S: Source<Batch = DagBatch>>(
 }
 
 fn write(run: &Run, vectors: &Vectors) -> Result<()> {
-    let path = run.path("embeddings.safetensors");
-    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    let mut matrix = MatrixFile::safetensors(BufWriter::new(file), "embeddings", vectors.len(), vectors.width())?;
-    matrix.write(vectors.values())?;
-    matrix.finish()?;
+    run.stream("embeddings.safetensors", |file| {
+        let mut matrix = MatrixFile::safetensors(file, "embeddings", vectors.len(), vectors.width())?;
+        matrix.write(vectors.values())?;
+        matrix.finish().map(drop)
+    })?;
     Ok(())
 }

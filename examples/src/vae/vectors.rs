@@ -1,9 +1,6 @@
 //! The vectors of graphs, computed and kept.
 
-use std::fs::File;
-use std::io::BufWriter;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use burn::tensor::Device;
 use pace_graph::Vectors;
 use pace_model::DagTable;
@@ -23,18 +20,16 @@ pub fn latents(model: &AnyVae, table: &DagTable, device: &Device) -> Vectors {
 /// If a file cannot be written.
 pub fn write_embeddings(run: &Run, train: &Vectors, test: &Vectors) -> Result<()> {
     let (n_rows, width) = (train.len() + test.len(), train.width());
-    let create = |name: &str| {
-        let path = run.path(name);
-        let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        anyhow::Ok(BufWriter::new(file))
-    };
-    let mut tensors = MatrixFile::safetensors(create("embeddings.safetensors")?, "embeddings", n_rows, width)?;
-    let mut npy = MatrixFile::npy(create("embeddings.npy")?, n_rows, width)?;
-    for part in [train, test] {
-        tensors.write(part.values())?;
-        npy.write(part.values())?;
-    }
-    tensors.finish()?;
-    npy.finish()?;
+    let parts = [train.values(), test.values()];
+    run.stream("embeddings.safetensors", |file| {
+        let mut file = MatrixFile::safetensors(file, "embeddings", n_rows, width)?;
+        parts.iter().try_for_each(|part| file.write(part))?;
+        file.finish().map(drop)
+    })?;
+    run.stream("embeddings.npy", |file| {
+        let mut file = MatrixFile::npy(file, n_rows, width)?;
+        parts.iter().try_for_each(|part| file.write(part))?;
+        file.finish().map(drop)
+    })?;
     Ok(())
 }

@@ -14,7 +14,7 @@
 //!   once its last line is there. A round that a crash cut short was never asked, and its numbers are used again. `graph` is
 //!   the text form of a [`Dag`](pace_graph::Dag). `place` is its row in a pool, `vector` its vector in a latent space.
 //! - `tell`: an answer, in any order: `score` (higher is better), or `failed` with a reason. A score of `null` or `NaN` is a
-//!   failure. More keys are allowed. The same answer may come twice; two different answers are an error.
+//!   failure. More keys are allowed. The first answer to a query holds; later ones are listed by [`Journal::late`].
 //!
 //! To answer from any language, read the file and append one line per answer, each with a single write:
 //!
@@ -23,8 +23,12 @@
 //! ```
 //!
 //! Every batch is on the disk before [`Journal::ask`] and [`Journal::tell`] return. If a crash left the last line
-//! unfinished, the line is cut off. A broken line elsewhere is an error that names the line. The file is locked: one process
-//! at a time may ask. Others [`join`](Journal::join).
+//! unfinished, it is blanked out. A broken line elsewhere is an error that names the line.
+//!
+//! One process at a time may ask. It holds the lock file `search.jsonl.lock`, which says its number. Others
+//! [`join`](Journal::join). Everybody locks the journal itself for each append and reads what is new before it writes. A
+//! shell's `>>` needs no lock if it writes a whole line at once; a script that writes in pieces locks the file, as
+//! `flock search.jsonl script` does.
 //!
 //! ```
 //! use pace_search::{Candidate, Header, Journal, Origin, Outcome};
@@ -48,7 +52,7 @@ mod line;
 mod tape;
 
 use line::Line;
-use tape::Tape;
+use tape::{N_WAITS, Tape};
 
 /// Version of the file format.
 const FORMAT: u32 = 1;
@@ -92,6 +96,7 @@ pub struct Journal {
     history: History,
     /// A round whose last line was not read yet.
     staged: Vec<Candidate>,
+    late: Vec<(usize, Outcome)>,
     tape: Option<Tape>,
     may_ask: bool,
 }
@@ -99,7 +104,8 @@ pub struct Journal {
 impl Journal {
     /// A journal without a file, for short searches.
     pub fn in_memory(header: Header) -> Journal {
-        Journal { header, history: History::default(), staged: Vec::new(), tape: None, may_ask: true }
+        let (history, staged, late) = Default::default();
+        Journal { header, history, staged, late, tape: None, may_ask: true }
     }
 
     /// Opens the journal of a search, or creates it if there is no file. The journal of another search is an error.
@@ -107,9 +113,10 @@ impl Journal {
         let text = serde_json::to_string(&header).expect("a header is plain data");
         let tape = Tape::open(path, &text)?;
         let mut journal = Journal { tape: Some(tape), ..Journal::in_memory(header) };
+        // Nothing is written before the header has shown that this is our file.
         journal.read_header(true)?;
-        journal.tape.as_mut().map_or(Ok(()), Tape::repair)?;
-        journal.poll()?;
+        // A line that is unfinished now was cut short by whatever ended the search before.
+        journal.locked(0, |_| Ok(Vec::new()))?;
         Ok(journal)
     }
 
@@ -142,29 +149,58 @@ impl Journal {
             self.history.ask(candidates);
             return Ok(());
         }
-        self.poll()?;
-        let (first, round, n) = (self.history.n_asked(), self.history.n_rounds(), candidates.len());
-        let numbered = candidates.iter().enumerate();
-        let lines = numbered.map(|(index, candidate)| line::ask(candidate, first + index, round, n - 1 - index));
-        self.append(lines.collect())
+        self.locked(N_WAITS, |history| {
+            let (first, round, n) = (history.n_asked(), history.n_rounds(), candidates.len());
+            let numbered = candidates.iter().enumerate();
+            let lines = numbered.map(|(index, candidate)| line::ask(candidate, first + index, round, n - 1 - index));
+            Ok(lines.collect())
+        })
     }
 
-    /// Answers queries. When this returns, the answers are on the disk.
-    pub fn tell(&mut self, answers: &[(usize, Outcome)]) -> Result<(), Error> {
-        self.poll()?;
+    /// Answers queries. When this returns, the answers are on the disk, but for those that it returns: another process gave
+    /// another answer first, and that one holds.
+    ///
+    /// # Errors
+    /// If a query was never asked, if `answers` holds two different ones to the same query, or if the file cannot be written.
+    pub fn tell(&mut self, answers: &[(usize, Outcome)]) -> Result<Vec<(usize, Outcome)>, Error> {
         let answers: Vec<(usize, Outcome)> =
             answers.iter().map(|(id, outcome)| (*id, outcome.clone().checked())).collect();
-        // Checked before anything is written: a written answer cannot be removed.
         for (index, (id, outcome)) in answers.iter().enumerate() {
-            self.history.check(*id, outcome)?;
             if let Some((_, other)) = answers[..index].iter().find(|(known, other)| known == id && other != outcome) {
                 return Err(Error::contradiction(*id, other, outcome));
             }
         }
+        let mut late = Vec::new();
+        // Compared before anything is written: a written answer cannot be removed.
+        let mut fresh = |history: &History| -> Result<Vec<(usize, Outcome)>, Error> {
+            let mut fresh = Vec::with_capacity(answers.len());
+            for (id, outcome) in &answers {
+                match first_answer(history, *id) {
+                    Some(first) if first != outcome => late.push((*id, outcome.clone())),
+                    Some(_) => {}
+                    None => {
+                        history.check(*id, outcome)?;
+                        fresh.push((*id, outcome.clone()));
+                    }
+                }
+            }
+            fresh.dedup_by(|a, b| a.0 == b.0);
+            Ok(fresh)
+        };
         if self.tape.is_none() {
-            return answers.into_iter().try_for_each(|(id, outcome)| self.history.tell(id, outcome));
+            let fresh = fresh(&self.history)?;
+            fresh.into_iter().try_for_each(|(id, outcome)| self.history.tell(id, outcome))?;
+        } else {
+            self.locked(N_WAITS, |history| {
+                Ok(fresh(history)?.iter().map(|(id, outcome)| line::tell(*id, outcome)).collect())
+            })?;
         }
-        self.append(answers.iter().map(|(id, outcome)| line::tell(*id, outcome)).collect())
+        Ok(late)
+    }
+
+    /// The answers in the file that came after others and differ from them, e.g. of a script that does not look first.
+    pub fn late(&self) -> &[(usize, Outcome)] {
+        &self.late
     }
 
     /// Reads what other processes have appended. Returns whether there was anything.
@@ -176,9 +212,11 @@ impl Journal {
             let broken = |reason| Error::Journal { path: path.clone(), line: first + index + 1, reason };
             match line::parse(&text).map_err(broken)? {
                 Line::Blank => {}
-                Line::Tell { id, outcome } => {
-                    self.history.tell(id, outcome).map_err(|error| broken(error.to_string()))?;
-                }
+                Line::Tell { id, outcome } => match first_answer(&self.history, id) {
+                    Some(first) if *first != outcome => self.late.push((id, outcome)),
+                    Some(_) => {}
+                    None => self.history.tell(id, outcome).map_err(|error| broken(error.to_string()))?,
+                },
                 Line::Ask { id, left, candidate } => self.stage(id, left, *candidate).map_err(broken)?,
             }
         }
@@ -202,10 +240,27 @@ impl Journal {
         Ok(())
     }
 
-    fn append(&mut self, lines: Vec<String>) -> Result<(), Error> {
-        if let Some(tape) = &mut self.tape {
-            tape.append(&lines)?;
-        }
+    /// Appends lines to the file. They are made from a history that nobody else can append to until they are written.
+    fn locked(
+        &mut self,
+        n_waits: usize,
+        lines: impl FnOnce(&History) -> Result<Vec<String>, Error>,
+    ) -> Result<(), Error> {
+        self.tape.as_mut().map_or(Ok(()), Tape::lock)?;
+        let written = self.append(n_waits, lines);
+        self.tape.iter_mut().for_each(Tape::unlock);
+        written
+    }
+
+    fn append(
+        &mut self,
+        n_waits: usize,
+        lines: impl FnOnce(&History) -> Result<Vec<String>, Error>,
+    ) -> Result<(), Error> {
+        self.tape.as_mut().map_or(Ok(()), |tape| tape.mend(n_waits))?;
+        self.poll()?;
+        let lines = lines(&self.history)?;
+        self.tape.as_mut().map_or(Ok(()), |tape| tape.append(&lines))?;
         // Read back like the lines of any other process, so that memory and file cannot differ.
         self.poll().map(drop)
     }
@@ -225,4 +280,9 @@ impl Journal {
         self.header = found;
         Ok(())
     }
+}
+
+/// The answer that holds; `None` as long as there is none, or no such query.
+fn first_answer(history: &History, id: usize) -> Option<&Outcome> {
+    history.entries().get(id).and_then(|entry| entry.outcome.as_ref())
 }

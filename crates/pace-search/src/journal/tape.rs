@@ -1,15 +1,27 @@
 //! The file of a [`Journal`](super::Journal), read and written in whole lines.
+//!
+//! Two locks, both released by the system when their process ends:
+//! - that of the one process that asks, for as long as it has the journal open: the file `<journal>.lock`;
+//! - that of whoever appends, for one append: the journal itself. Under it the file is read to its end first.
+//!
+//! Nothing is ever cut off: half a line that a dead writer left is overwritten with blanks, exactly its bytes. So nobody can
+//! erase an answer, not even one that a writer without the lock (a shell's `>>`) appends at that very moment.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use pace_graph::disk::{WriterLock, sync_folder_of, with_suffix};
 
 use crate::error::Error;
 
 /// How long to wait for an unfinished last line, before its writer counts as dead.
 const PATIENCE: Duration = Duration::from_millis(10);
-const N_WAITS: usize = 20;
+/// So many times, if the line may still be in the making.
+pub(super) const N_WAITS: usize = 20;
+/// How long others may hold the lock of an append. It takes them milliseconds.
+const MOST_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(super) struct Tape {
@@ -18,37 +30,38 @@ pub(super) struct Tape {
     /// Bytes read, up to the end of a line.
     read: u64,
     n_lines: usize,
+    /// The lock of the process that asks.
+    _asker: Option<WriterLock>,
 }
 
 impl Tape {
     /// Opens the file for the one process that asks, or creates it with `header`.
     pub(super) fn open(path: &Path, header: &str) -> Result<Tape, Error> {
-        let mut tape = Tape::new(path, OpenOptions::new().read(true).append(true).create(true).open(path))?;
-        // A file system without locks must not prevent a search.
-        if let Err(TryLockError::WouldBlock) = tape.file.try_lock() {
-            return Err(Error::JournalBusy { path: tape.path() });
-        }
+        let lock = with_suffix(path, ".lock");
+        let failure = |reason| Error::Io { path: lock.display().to_string(), reason };
+        let busy = |holder| Error::JournalBusy { path: path.display().to_string(), holder };
+        let asker = WriterLock::take(&lock).map_err(failure)?.map_err(busy)?;
+        let options = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let mut tape = Tape::new(path, options, Some(asker))?;
+        tape.lock()?;
         let start = tape.unread()?;
         if !start.contains(&b'\n') && header.as_bytes().starts_with(&start) {
-            // New, or killed while the header was written.
-            tape.cut(0)?;
-            tape.write(&format!("{header}\n"))?;
-            if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
-                // Keeps the name of the file through a crash. Some systems cannot sync folders.
-                folder.sync_all().ok();
-            }
+            // New, or killed while the header was written: the rest of it.
+            tape.write(&format!("{}\n", &header[start.len()..]))?;
+            sync_folder_of(path);
         }
+        tape.unlock();
         Ok(tape)
     }
 
     pub(super) fn join(path: &Path) -> Result<Tape, Error> {
-        Tape::new(path, OpenOptions::new().read(true).append(true).open(path))
+        Tape::new(path, OpenOptions::new().read(true).append(true).open(path), None)
     }
 
-    fn new(path: &Path, file: io::Result<File>) -> Result<Tape, Error> {
+    fn new(path: &Path, file: io::Result<File>, asker: Option<WriterLock>) -> Result<Tape, Error> {
         let path = path.to_owned();
         match file {
-            Ok(file) => Ok(Tape { path, file, read: 0, n_lines: 0 }),
+            Ok(file) => Ok(Tape { path, file, read: 0, n_lines: 0, _asker: asker }),
             Err(reason) => Err(Error::Io { path: path.display().to_string(), reason }),
         }
     }
@@ -81,27 +94,42 @@ impl Tape {
         Ok(lines)
     }
 
-    /// Appends lines in one write and waits until they are on the disk.
+    /// Takes the lock of an append. Call [`unlock`](Self::unlock) soon.
+    pub(super) fn lock(&mut self) -> Result<(), Error> {
+        let start = Instant::now();
+        loop {
+            match self.file.try_lock() {
+                Err(TryLockError::WouldBlock) if start.elapsed() < MOST_WAIT => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(TryLockError::WouldBlock) => return Err(Error::JournalStuck { path: self.path() }),
+                // A file system without locks must not prevent a search.
+                Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
+            }
+        }
+    }
+
+    pub(super) fn unlock(&mut self) {
+        self.file.unlock().ok();
+    }
+
+    /// Appends lines in one write and waits until they are on the disk. Call it under the lock, after
+    /// [`mend`](Self::mend).
     pub(super) fn append(&mut self, lines: &[String]) -> Result<(), Error> {
         if lines.is_empty() {
             return Ok(());
         }
-        self.mend(N_WAITS)?;
         self.write(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
     }
 
-    /// Cuts off an unfinished last line. Call it only after the header has shown that this is our file.
-    pub(super) fn repair(&mut self) -> Result<(), Error> {
-        self.mend(0)
-    }
-
-    /// Makes the file end with a whole line. An unfinished one is cut off after its writer had time to finish it.
-    fn mend(&mut self, n_waits: usize) -> Result<(), Error> {
+    /// Makes the file ready for a new line, under the lock: an unfinished last line is blanked out after its writer had time
+    /// to finish it.
+    pub(super) fn mend(&mut self, n_waits: usize) -> Result<(), Error> {
         for wait in 0..=n_waits {
             let unread = self.unread()?;
             let whole = unread.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
             let last = &unread[whole..];
-            if last.is_empty() {
+            if last.trim_ascii().is_empty() {
                 return Ok(());
             }
             if super::line::parse(last).is_ok() {
@@ -109,12 +137,23 @@ impl Tape {
                 return self.write("\n");
             }
             if wait == n_waits {
-                self.cut(self.read + whole as u64)?;
-            } else {
-                std::thread::sleep(PATIENCE);
+                return self.blank(self.read + whole as u64, last.len());
             }
+            std::thread::sleep(PATIENCE);
         }
         Ok(())
+    }
+
+    /// Overwrites some bytes with blanks. What follows them, now or later, is a line of its own.
+    fn blank(&mut self, first: u64, n_bytes: usize) -> Result<(), Error> {
+        // Not by the handle that appends: its writes go to the end, wherever they are aimed.
+        let file = OpenOptions::new().write(true).open(&self.path);
+        let write = |mut file: File| {
+            file.seek(SeekFrom::Start(first))?;
+            file.write_all(&vec![b' '; n_bytes])?;
+            file.sync_data()
+        };
+        file.and_then(write).map_err(|reason| self.failure(reason))
     }
 
     fn unread(&mut self) -> Result<Vec<u8>, Error> {
@@ -127,11 +166,6 @@ impl Tape {
 
     fn write(&mut self, text: &str) -> Result<(), Error> {
         let result = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
-        result.map_err(|reason| self.failure(reason))
-    }
-
-    fn cut(&mut self, length: u64) -> Result<(), Error> {
-        let result = self.file.set_len(length).and_then(|()| self.file.sync_data());
         result.map_err(|reason| self.failure(reason))
     }
 

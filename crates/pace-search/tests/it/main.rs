@@ -25,6 +25,7 @@ mod search_reach;
 mod search_resume;
 mod search_round_trip;
 mod search_sample;
+mod search_together;
 mod surrogate_bound;
 mod surrogate_fit;
 mod surrogate_gpytorch;

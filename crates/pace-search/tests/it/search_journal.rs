@@ -114,7 +114,6 @@ fn a_broken_line_in_the_middle_is_named() {
         ),
         (5, "{\"tell\":1}", "either 'score' or 'failed'"),
         (5, "{\"tell\":99,\"score\":1}", "query 99 cannot be taken"),
-        (6, "{\"tell\":1,\"score\":2}", "keep one of the two"),
     ];
     for (number, line, wanted) in cases {
         let mut lines: Vec<&str> = text.lines().collect();
@@ -160,15 +159,19 @@ fn anybody_may_answer() {
     append(&path, "ore\": NaN}\n");
     assert!(journal.poll().unwrap() && !journal.poll().unwrap());
     assert_eq!(journal.history().entries()[3].outcome, Some(Outcome::Failed("the score is NaN".to_owned())));
-    // The same again is nothing new; another answer is refused and leaves no trace.
-    journal.tell(&[(2, Outcome::of(0.93))]).unwrap();
+    // The same again is nothing new; another answer comes too late and leaves no trace.
     let length = fs::metadata(&path).unwrap().len();
-    let error = journal.tell(&[(2, Outcome::of(0.94))]).unwrap_err().to_string();
-    assert!(error.contains("keep one of the two"), "{error}");
+    assert_eq!(journal.tell(&[(2, Outcome::of(0.93))]).unwrap(), []);
+    let late = (2, Outcome::of(0.94));
+    assert_eq!(journal.tell(&[(2, Outcome::of(0.94))]).unwrap(), [late]);
     assert!(journal.tell(&[(77, Outcome::of(0.94))]).is_err());
+    let error = journal.tell(&[(2, Outcome::of(0.93)), (2, Outcome::of(0.94))]).unwrap_err().to_string();
+    assert!(error.contains("keep one of the two"), "{error}");
     assert_eq!(fs::metadata(&path).unwrap().len(), length);
     // Only one may ask at a time, and others may join.
-    assert!(matches!(reopened(&path), Err(Error::JournalBusy { .. })));
+    let error = reopened(&path).unwrap_err();
+    assert!(matches!(error, Error::JournalBusy { .. }));
+    assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
     let mut joined = Journal::join(&path).unwrap();
     assert_eq!((joined.header(), joined.history()), (&header(), journal.history()));
     journal.ask(vec![candidate(6)]).unwrap();

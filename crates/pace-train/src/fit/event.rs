@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
+
 /// One pass over the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
@@ -15,6 +17,11 @@ pub struct Epoch {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
+    /// The last checkpoint is damaged; training resumes from the one before, to the same end.
+    FellBack {
+        /// What is wrong with the last one.
+        damage: &'a Error,
+    },
     /// Training starts, or resumes from a checkpoint.
     Start {
         /// Steps already done.

@@ -11,7 +11,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
-use crate::checkpoint::{Checkpoint, State};
+use crate::checkpoint::{Checkpoint, Resumed, State};
 use crate::gradient::{StepLoss, gradients, mix, scale};
 use crate::source::Source;
 use crate::team::together;
@@ -46,8 +46,8 @@ const READ_EVERY: usize = 16;
 /// a part of every batch.
 ///
 /// # Errors
-/// A setting out of range, an empty dataset, a loss that is not a number, or a checkpoint that is damaged, of another run
-/// or cannot be written.
+/// A setting out of range, an empty dataset, a loss that is not a number, or a checkpoint that is damaged, of another run,
+/// in use by another process or cannot be written.
 pub fn fit<M, S>(
     model: M,
     source: &S,
@@ -64,13 +64,17 @@ where
     let n_graphs = source.n_graphs();
     let steps_per_epoch = n_graphs.div_ceil(config.batch_size);
     let n_steps = config.epochs * steps_per_epoch;
-    let (mut model, mut optimiser, mut state) = match checkpoint {
+    let _lock = checkpoint.map(Checkpoint::lock).transpose()?;
+    let Resumed { mut model, mut optimiser, mut state, damage } = match checkpoint {
         Some(checkpoint) => checkpoint.resume(model, config, n_graphs)?,
         None => {
             let optimiser = config.optimiser.init(&model);
-            (model, optimiser, State::default())
+            Resumed { model, optimiser, state: State::default(), damage: None }
         }
     };
+    if let Some(damage) = &damage {
+        observe(Event::FellBack { damage });
+    }
     observe(Event::Start { step: state.step, n_steps, graphs_per_step: config.batch_size });
     let (start, earlier) = (Instant::now(), state.seconds);
     let (mut saved, mut unseen) = (Instant::now(), 0);

@@ -23,9 +23,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use pace_graph::disk::{WriterLock, stream_whole, write_whole};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -53,10 +54,15 @@ pub enum DataKind {
     Embedded,
 }
 
-/// A run in progress. Every file is written whole and then renamed, so a killed run leaves no half file.
+/// The file that says which process writes the folder.
+const LOCK: &str = "lock";
+
+/// A run in progress. Every file is written whole, synced and then renamed, so a crash leaves no half file. Other processes are
+/// kept out of the folder as long as this lives.
 #[derive(Debug)]
 pub struct Run {
     dir: PathBuf,
+    _lock: WriterLock,
     events: File,
     resumed: bool,
     results: Results,
@@ -76,12 +82,34 @@ struct Results {
 }
 
 impl Run {
+    /// Deletes what the folder holds, to start anew. Nothing happens if there is no such folder.
+    ///
+    /// # Errors
+    /// If another process writes there, or a file cannot be removed.
+    pub fn clear(dir: &Path) -> Result<(), Error> {
+        if !dir.exists() {
+            return Ok(());
+        }
+        let _lock = lock(dir)?;
+        for entry in fs::read_dir(dir).map_err(Error::io("read", dir))? {
+            let path = entry.map_err(Error::io("read", dir))?.path();
+            match path.is_dir() && !path.is_symlink() {
+                _ if path.ends_with(LOCK) => Ok(()),
+                true => fs::remove_dir_all(&path),
+                false => fs::remove_file(&path),
+            }
+            .map_err(Error::io("remove", path))?;
+        }
+        Ok(())
+    }
+
     /// Creates the folder and writes `config.json`, or resumes the run that is there.
     ///
     /// # Errors
-    /// If the folder cannot be written, or holds another run.
+    /// If the folder cannot be written, holds another run, or another process writes there.
     pub fn start(dir: &Path, id: RunId) -> Result<Run, Error> {
         fs::create_dir_all(dir).map_err(Error::io("make", dir))?;
+        let lock = lock(dir)?;
         let config = dir.join("config.json");
         let text = serde_json::to_string_pretty(&id).expect("plain data");
         let resumed = match fs::read_to_string(&config) {
@@ -89,13 +117,13 @@ impl Run {
             Ok(found) => return Err(Error::other_run(dir, &found, &text)),
             Err(_) => false,
         };
-        write_whole(&config, text.as_bytes())?;
+        keep(&config, text.as_bytes())?;
         let path = dir.join("events.jsonl");
-        let events = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::io("write", path))?;
+        let events = open_log(&path).map_err(Error::io("write", path))?;
         let (title, data_note, stages, table, metrics) = Default::default();
         let data = DataKind::Embedded;
         let results = Results { format: FORMAT, title, id, data, data_note, stages, table, metrics };
-        let mut run = Run { dir: dir.to_owned(), events, resumed, results };
+        let mut run = Run { dir: dir.to_owned(), _lock: lock, events, resumed, results };
         run.event(json!({"start": if resumed { "again" } else { "anew" }}))?;
         Ok(run)
     }
@@ -138,7 +166,9 @@ impl Run {
     /// # Errors
     /// If it cannot be written.
     pub fn event(&mut self, event: Value) -> Result<(), Error> {
-        writeln!(self.events, "{event}").map_err(Error::io("write", self.dir.join("events.jsonl")))
+        // In one write, so that a kill leaves the whole line or none of it.
+        let line = format!("{event}\n");
+        self.events.write_all(line.as_bytes()).map_err(Error::io("write", self.dir.join("events.jsonl")))
     }
 
     /// Writes a file of this run.
@@ -147,7 +177,21 @@ impl Run {
     /// If it cannot be written.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
         let path = self.dir.join(name);
-        write_whole(&path, bytes)?;
+        keep(&path, bytes)?;
+        Ok(path)
+    }
+
+    /// Writes a large file of this run piece by piece; under its name it appears whole.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn stream(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<PathBuf, Error> {
+        let path = self.dir.join(name);
+        stream_whole(&path, write).map_err(Error::io("write", &path))?;
         Ok(path)
     }
 
@@ -158,7 +202,7 @@ impl Run {
     pub fn finish(mut self, title: &str) -> Result<(), Error> {
         self.results.title = title.to_owned();
         let results = serde_json::to_vec_pretty(&self.results.for_scripts()).expect("plain data");
-        write_whole(&self.dir.join("results.json"), &results)
+        keep(&self.dir.join("results.json"), &results)
     }
 }
 
@@ -174,8 +218,22 @@ impl Results {
     }
 }
 
-/// Writes under another name, then renames: there is never half a file.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let part = path.with_extension("part");
-    fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(Error::io("write", path))
+fn lock(dir: &Path) -> Result<WriterLock, Error> {
+    let lock = WriterLock::take(&dir.join(LOCK)).map_err(Error::io("lock", dir))?;
+    lock.map_err(|holder| Error::Busy { path: dir.to_owned(), holder })
+}
+
+/// Opens a file of lines to append to. A line that a full disk cut short is ended.
+fn open_log(path: &Path) -> io::Result<File> {
+    let torn = fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|&last| last != b'\n'));
+    let mut log = OpenOptions::new().create(true).append(true).open(path)?;
+    if torn {
+        log.write_all(b"\n")?;
+    }
+    Ok(log)
+}
+
+/// Writes a file whole, and syncs it.
+fn keep(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write_whole(path, bytes).map_err(Error::io("write", path))
 }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Run, Stage, Timing, write_whole};
+use super::{Run, Stage, Timing, keep};
 use crate::Error;
 
 /// The outcome of a stage, as a file keeps it.
@@ -26,7 +26,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
     }
 
     fn write(&self, path: &Path) -> Result<(), Error> {
-        write_whole(path, &serde_json::to_vec(self).expect("plain data"))
+        keep(path, &serde_json::to_vec(self).expect("plain data"))
     }
 
     /// What is kept at `path`, or else what comes of the work, which is then kept; and whether it was there before.

@@ -67,16 +67,54 @@ fn goes_on_to_the_same_bits(config: &FitConfig, kill_at: usize) {
     assert_eq!(to_safetensors(&resumed.model), to_safetensors(&undisturbed.model), "killed at {kill_at}");
 }
 
+/// A kill at any moment of a save leaves some of its files; those of the checkpoint before are still all there.
 #[test]
-fn between_two_renames_the_old_checkpoint_serves() {
+fn whatever_of_a_save_is_on_the_disk_there_is_a_whole_checkpoint() {
+    let (dir, other) = (tempdir().unwrap(), tempdir().unwrap());
+    let (path, config) = (dir.path().join("checkpoint"), config());
+    let undisturbed = run(None, &config, None).unwrap();
+    let checkpoint = Checkpoint::new(&path, "a model").every(Duration::ZERO);
+    let files = |kill_at| {
+        let killed = catch_unwind(AssertUnwindSafe(|| run(Some(&checkpoint), &config, Some(kill_at))));
+        assert!(killed.is_err());
+        let entries = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap());
+        let files = entries.map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap()));
+        files.filter(|(name, _)| name != "lock").collect::<Vec<_>>()
+    };
+    let (before, after) = (files(40), files(60));
+    // In the order in which a save writes: weights, moments, the checkpoint before, the state.
+    let order = ["weights-", "optimiser-", "previous.json", "state.json"];
+    let rank = |name: &std::ffi::OsStr| order.iter().position(|start| name.to_string_lossy().starts_with(start));
+    for n_written in 0..order.len() {
+        let path = other.path().join(format!("{n_written}"));
+        std::fs::create_dir(&path).unwrap();
+        for (name, bytes) in &before {
+            std::fs::write(path.join(name), bytes).unwrap();
+        }
+        for (name, bytes) in after.iter().filter(|(name, _)| rank(name).unwrap() < n_written) {
+            std::fs::write(path.join(name), bytes).unwrap();
+        }
+        let (resumed, first) = run_from(Some(&Checkpoint::new(&path, "a model")), &config, None).unwrap();
+        assert!(first >= 34, "resumed at step {first}");
+        assert_eq!(to_safetensors(&resumed.model), to_safetensors(&undisturbed.model), "{n_written} files written");
+    }
+}
+
+#[test]
+fn two_processes_cannot_train_in_one_folder() {
     let dir = tempdir().unwrap();
-    let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model");
-    let done = run(Some(&checkpoint), &config(), None).unwrap();
-    std::fs::rename(dir.path().join("checkpoint"), dir.path().join("checkpoint.old")).unwrap();
-    let (resumed, first) = run_from(Some(&checkpoint), &config(), None).unwrap();
-    assert_eq!((first, resumed.graphs, resumed.epochs), (102, done.graphs, done.epochs));
-    // The clock of the first process is kept.
-    assert!(resumed.seconds >= done.seconds);
+    let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model").every(Duration::ZERO);
+    let (device, mut refused) = (device().autodiff(), 0);
+    fit(vae(&device), &table(100), &config(), &[device.clone()], Some(&checkpoint), |event| {
+        if let Event::Start { .. } = event {
+            let error = run(Some(&checkpoint), &config(), None).unwrap_err();
+            assert!(error.to_string().contains(&format!("in use by process {}", std::process::id())), "{error}");
+            refused += 1;
+        }
+    })
+    .unwrap();
+    assert_eq!(refused, 1);
+    assert!(run(Some(&checkpoint), &config(), None).is_ok(), "it is free again");
 }
 
 #[test]
@@ -92,16 +130,53 @@ fn a_checkpoint_of_another_run_is_refused_and_left_alone() {
     assert!(path.join("state.json").exists());
 }
 
+/// Cuts off one file of the last checkpoint.
+fn cut(dir: &std::path::Path, name: &str) {
+    let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let matching = entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(name));
+    // The largest step is the last.
+    let step = |path: &std::path::PathBuf| -> usize {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
+    };
+    let path = matching.max_by_key(step).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+}
+
 #[test]
-fn a_damaged_checkpoint_is_named() {
-    for (file, cut) in [("state.json", 10), ("weights.safetensors", 1000), ("optimiser.bpk", 1000)] {
+fn the_checkpoint_before_serves_if_the_last_is_damaged() {
+    let undisturbed = run(None, &config(), None).unwrap();
+    for name in ["state.json", "weights-", "optimiser-"] {
         let dir = tempdir().unwrap();
-        let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model");
+        let path = dir.path().join("checkpoint");
+        let checkpoint = Checkpoint::new(&path, "a model").every(Duration::ZERO);
+        let killed = catch_unwind(AssertUnwindSafe(|| run(Some(&checkpoint), &config(), Some(60))));
+        assert!(killed.is_err());
+        cut(&path, name);
+        let (device, mut said, mut first) = (device().autodiff(), String::new(), 0);
+        let resumed = fit(vae(&device), &table(100), &config(), &[device], Some(&checkpoint), |event| match event {
+            Event::FellBack { damage } => said = damage.to_string(),
+            Event::Start { step, .. } => first = step,
+            _ => {}
+        });
+        let resumed = resumed.unwrap();
+        assert!(said.contains(name) && first > 0, "{said}, step {first}");
+        assert_eq!(to_safetensors(&resumed.model), to_safetensors(&undisturbed.model), "{name}");
+    }
+}
+
+#[test]
+fn a_damaged_checkpoint_without_one_before_is_named() {
+    for name in ["state.json", "weights-", "optimiser-"] {
+        let dir = tempdir().unwrap();
+        let path = dir.path().join("checkpoint");
+        let checkpoint = Checkpoint::new(&path, "a model");
         run(Some(&checkpoint), &config(), None).unwrap();
-        let path = dir.path().join("checkpoint").join(file);
-        let bytes = std::fs::read(&path).unwrap();
-        std::fs::write(&path, &bytes[..bytes.len().min(cut)]).unwrap();
+        cut(&path, name);
         let error = run(Some(&checkpoint), &config(), None).unwrap_err();
-        assert!(matches!(&error, Error::DamagedCheckpoint { .. }), "{file}: {error}");
+        assert!(matches!(&error, Error::DamagedCheckpoint { .. }), "{name}: {error}");
+        let text = error.to_string();
+        assert!(text.contains(name) && text.contains(&format!("delete {}", path.display())), "{text}");
     }
 }

@@ -97,3 +97,31 @@ fn parallel_stages_are_kept_one_by_one() {
     let seeds: Vec<Value> = (0..4).map(|index| results(dir.path())["stages"][index]["seeds"][0].clone()).collect();
     assert_eq!(seeds, [0, 1, 2, 3].map(Value::from));
 }
+
+#[test]
+fn one_process_at_a_time_writes_a_run() {
+    let dir = tempdir().unwrap();
+    let run = Run::start(dir.path(), id(3)).unwrap();
+    let holder = format!("in use by process {}", std::process::id());
+    for error in [Run::start(dir.path(), id(3)).unwrap_err(), Run::clear(dir.path()).unwrap_err()] {
+        assert!(error.to_string().contains(&holder), "{error}");
+    }
+    assert!(dir.path().join("config.json").exists(), "nothing was cleared");
+    run.finish("NA").unwrap();
+    assert!(!dir.path().join("lock").exists());
+    Run::clear(dir.path()).unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    Run::start(dir.path(), id(4)).unwrap();
+}
+
+#[test]
+fn half_a_line_in_the_log_does_not_spoil_the_next() {
+    let dir = tempdir().unwrap();
+    Run::start(dir.path(), id(3)).unwrap().finish("NA").unwrap();
+    let path = dir.path().join("events.jsonl");
+    let log = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{log}{{\"stage\":\"g")).unwrap();
+    Run::start(dir.path(), id(3)).unwrap();
+    let lines = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(lines.lines().last(), Some("{\"start\":\"again\"}"));
+}

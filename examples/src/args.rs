@@ -1,6 +1,7 @@
 //! The options that the programs share.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -26,7 +27,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub fresh: bool,
     /// Worker threads [default: one per core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -93,13 +94,13 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
     /// Graphs per training step
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub batch: Option<usize>,
     /// Learning rate
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = positive)]
     pub lr: Option<f64>,
     /// Seconds between checkpoints of the training
-    #[arg(long, value_name = "X", default_value_t = 20.0)]
+    #[arg(long, value_name = "X", default_value_t = 20.0, value_parser = seconds)]
     pub save_every: f64,
 }
 
@@ -135,11 +136,68 @@ impl TrainArgs {
 
     /// How often the training is saved.
     pub fn save_every(&self) -> Duration {
-        Duration::from_secs_f64(self.save_every.max(0.0))
+        Duration::from_secs_f64(self.save_every)
     }
 }
 
 /// What `--encoder` takes: the encoders of pace-model, and what the program adds.
 pub(crate) fn encoder_names(more: &[&'static str]) -> clap::builder::PossibleValuesParser {
     EncoderConfig::NAMES.iter().chain(more).copied().collect::<Vec<_>>().into()
+}
+
+/// Parses an option and refuses what lies outside its range, in words.
+fn within<T: FromStr>(text: &str, is_fine: impl Fn(&T) -> bool, range: &str) -> Result<T, String> {
+    text.parse().ok().filter(is_fine).ok_or_else(|| format!("it must be {range}"))
+}
+
+/// A number of things, at least 1.
+pub(crate) fn count(text: &str) -> Result<usize, String> {
+    within(text, |&n| n > 0, "a whole number from 1 on")
+}
+
+/// A number of threads. A machine has no use for more, and the system refuses far more without saying why.
+fn threads(text: &str) -> Result<usize, String> {
+    within(text, |n| (1..=1024).contains(n), "a whole number from 1 to 1024")
+}
+
+/// A probability that is not certainty.
+pub(crate) fn probability(text: &str) -> Result<f64, String> {
+    within(text, |p| (0.0..1.0).contains(p), "from 0 to below 1")
+}
+
+/// A finite number that is not negative.
+pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
+    within(text, |x: &f64| x.is_finite() && *x >= 0.0, "a number from 0 on")
+}
+
+/// A finite number above 0.
+fn positive(text: &str) -> Result<f64, String> {
+    within(text, |x: &f64| x.is_finite() && *x > 0.0, "a number above 0")
+}
+
+/// A time; a year is as good as never.
+fn seconds(text: &str) -> Result<f64, String> {
+    within(text, |x| (0.0..=31_557_600.0).contains(x), "from 0 to 31557600 seconds, which is a year")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_range_is_refused_in_words() {
+        assert_eq!((count("1"), threads("2"), probability("0.9")), (Ok(1), Ok(2), Ok(0.9)));
+        assert_eq!((not_negative("0"), positive("1e-4"), seconds("0")), (Ok(0.0), Ok(1e-4), Ok(0.0)));
+        for text in ["0", "-1", "x", "1.5"] {
+            assert!(count(text).is_err() && threads(text).is_err(), "{text}");
+        }
+        for text in ["1", "-0.1", "nan", "inf", ""] {
+            assert_eq!(probability(text), Err("it must be from 0 to below 1".to_owned()), "{text}");
+        }
+        for text in ["inf", "nan", "-1", "1e300"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+        assert!(not_negative("inf").is_err() && positive("0").is_err() && positive("nan").is_err());
+        assert!(threads("99999999").is_err());
+    }
 }

@@ -105,6 +105,31 @@ impl DagSpec {
         DagSpec { validity: Validity::Tree, ..DagSpec::new("ast", types, usize::MAX) }
     }
 
+    /// Errs if the spec contradicts itself, as one from a file may: the rules rely on their roles.
+    ///
+    /// # Errors
+    /// What is wrong, and what to do.
+    pub fn check(&self) -> Result<(), Error> {
+        let broken = |rule: String| Err(Error::Rule { spec: self.name.clone(), rule });
+        let limit = usize::from(Op::MAX) + 1;
+        if self.n_ops() > limit {
+            return broken(format!("{} operations where a dictionary holds at most {limit}", self.n_ops()));
+        }
+        let roles = [self.input, self.output, self.start];
+        if let Some(op) = roles.into_iter().flatten().find(|&op| usize::from(op) >= self.n_ops()) {
+            return broken(format!("role operation {op} is not in the dictionary; correct the spec"));
+        }
+        match self.validity {
+            Validity::Chain | Validity::InputToOutput if self.input.is_none() || self.output.is_none() => {
+                broken("its validity rule needs an input and an output operation; name both".to_owned())
+            }
+            Validity::DartsCell if !self.ops.starts_with(&DagSpec::darts().ops) => {
+                broken("its validity rule needs the DARTS dictionary; use that or validity \"any\"".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// How many operations the dictionary holds.
     pub fn n_ops(&self) -> usize {
         self.ops.len()
@@ -130,7 +155,7 @@ impl DagSpec {
             spec.start = Some(Op::try_from(spec.ops.len()).expect("a dictionary fits the operation type"));
             spec.ops.push("start".to_owned());
             spec.max_nodes = spec.max_nodes.saturating_add(1);
-            spec.max_edges = spec.max_edges.map(|edges| edges + 1);
+            spec.max_edges = spec.max_edges.map(|edges| edges.saturating_add(1));
         }
         spec
     }

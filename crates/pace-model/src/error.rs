@@ -51,6 +51,41 @@ pub enum Error {
         /// What the parser said.
         reason: String,
     },
+    /// The graphs are too large for a model with one position per node.
+    #[error(
+        "'{spec}' allows graphs of {max_nodes} nodes, a model at most {limit}: set max_nodes to that of the largest graph"
+    )]
+    TooManyPositions {
+        /// Name of the spec.
+        spec: String,
+        /// Nodes that it allows.
+        max_nodes: usize,
+        /// Nodes that a model takes.
+        limit: usize,
+    },
+    /// A spec that contradicts itself.
+    #[error(transparent)]
+    Spec(#[from] pace_graph::Error),
+    /// The latent space has less than one dimension per position.
+    #[error(
+        "{d_latent} latent dimensions are too few for {n_positions} positions with a block each: give at least {n_positions}"
+    )]
+    NarrowLatent {
+        /// Dimensions asked for.
+        d_latent: usize,
+        /// Positions of a graph, start symbol included.
+        n_positions: usize,
+    },
+    /// A memory with one slot per operation, and more operations than slots.
+    #[error(
+        "memory_by_op wants a slot for each of {n_ops} operations, and a graph has {n_slots}: leave it off for this dataset"
+    )]
+    FewSlots {
+        /// Operations, start symbol included.
+        n_ops: usize,
+        /// Slots of the memory, one per node.
+        n_slots: usize,
+    },
     /// The file describes a model of another kind.
     #[error("the file holds a model {found:?}, not {expected:?}: load it as {found:?}")]
     OtherModel {

@@ -30,6 +30,30 @@ pub enum Error {
         /// The number found there.
         value: f64,
     },
+    /// A vector with a number too large to compute with.
+    #[error(
+        "the vector in row {row} holds {value:e} in column {column}, and {largest:e} is the most; scale the column"
+    )]
+    HugeVector {
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        column: usize,
+        /// The number found there.
+        value: f64,
+        /// The largest that is allowed.
+        largest: f64,
+    },
+    /// A target too large to compute with.
+    #[error("the target of row {row} is {value:e}, and {largest:e} is the most; scale the scores")]
+    HugeTarget {
+        /// Row, counted from 0.
+        row: usize,
+        /// The number found there.
+        value: f64,
+        /// The largest that is allowed.
+        largest: f64,
+    },
     /// A target that is not finite.
     #[error("the target of row {row} is {value}; drop the row or repair the score")]
     BadTarget {

@@ -1,7 +1,7 @@
 //! The options of the programs that pre-train an encoder by masked language modelling and search with it.
 
 use super::methods::MethodId;
-use crate::args::{Preset, TrainArgs, encoder_names};
+use crate::args::{Preset, TrainArgs, count, encoder_names};
 
 /// The vector of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -43,10 +43,10 @@ pub struct MlmArgs {
     #[arg(long, value_enum, default_value = "ours")]
     pub protocol: Protocol,
     /// Searches per method, with different seeds
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub seeds: Option<usize>,
     /// Queries per search
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub queries: Option<usize>,
     /// Only these methods, e.g. `dngo,random` [default: all]
     #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',')]
@@ -65,6 +65,30 @@ pub struct MlmArgs {
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub neighbourhood: u32,
     /// How many networks DNGO averages over
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub ensemble: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        mlm: MlmArgs,
+    }
+
+    #[test]
+    fn a_method_that_does_not_exist_is_an_error_that_lists_those_that_do() {
+        let parse = |methods| Cli::try_parse_from(["nas101", "--methods", methods]);
+        assert_eq!(parse("dngo,random").unwrap().mlm.methods, [MethodId::Dngo, MethodId::Random]);
+        for methods in ["dngoo", "dngo,", "random,dngoo"] {
+            let error = parse(methods).unwrap_err().to_string();
+            assert!(error.contains("evolution, local, dngo, dngo_ls"), "{error}");
+        }
+        assert!(Cli::try_parse_from(["nas101", "--queries", "0"]).is_err());
+    }
 }

@@ -1,6 +1,6 @@
 //! The options of the programs that train a variational autoencoder.
 
-use crate::args::{Preset, TrainArgs, encoder_names};
+use crate::args::{Preset, TrainArgs, count, encoder_names, not_negative, probability};
 
 /// The options of the programs that train a variational autoencoder.
 #[derive(Clone, Debug, clap::Args)]
@@ -9,7 +9,7 @@ pub struct VaeArgs {
     #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_names(&[]))]
     pub encoder: String,
     /// Encoders to train, with different seeds
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub seeds: Option<usize>,
     /// Which model
     #[arg(long, value_enum, default_value = "best")]
@@ -17,14 +17,14 @@ pub struct VaeArgs {
     /// Those of the encoder and its training.
     #[command(flatten)]
     pub train: TrainArgs,
-    /// Width of the latent space
-    #[arg(long, value_name = "N")]
+    /// Width of the latent space; with `--preset best` a multiple of the positions of a graph (nodes and start symbol)
+    #[arg(long, value_name = "N", value_parser = count)]
     pub latent: Option<usize>,
     /// Weight of the KL divergence
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = not_negative)]
     pub beta: Option<f64>,
     /// Dropout
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = probability)]
     pub dropout: Option<f64>,
     /// Leave out the search in the latent space
     #[arg(long)]

@@ -1,6 +1,6 @@
 //! [`VaeProgram`]: what `na` and `bn` have in common, from the command line to the report.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use pace_graph::Dag;
 use pace_train::FitConfig;
 use pace_train::record::{Metric, MetricSpec, Run};
@@ -60,6 +60,10 @@ impl VaeProgram {
             data = data.truncated(n_train, n_test);
         }
         println!("{}", data.note);
+        let width = plan.model.width(&data.spec, &pace_model::device::device("")?)?;
+        if let Some(asked) = vae.latent.filter(|&asked| asked != width) {
+            bail!("--latent {asked} is no multiple of the positions of a graph; give {width}, or leave it out");
+        }
         let mut run = args.start(self.id, &vae.encoder, json!({"plan": plan, "data": data.note}))?;
         run.data(data.kind, data.note.clone());
         let checked = check(&data, &mut run)?;

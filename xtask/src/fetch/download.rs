@@ -1,6 +1,6 @@
 //! One file over HTTP: resumed, verified, and visible under its name only when it is whole.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,7 +47,14 @@ pub fn download(file: &RemoteFile, target: &Path) -> Result<Outcome> {
     }
     let partial = partial_path(target);
     if let Some(folder) = target.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("could not make {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| {
+            format!("could not make {}; check the path, the permissions and the free space", folder.display())
+        })?;
+    }
+    let _lock = lock(&partial)?;
+    if file.bytes.is_none() && file.sha256.is_none() {
+        // Nothing would tell if it is a part of another version of the file.
+        cut(&partial, 0)?;
     }
     let bar = progress_bar(file);
     let mut attempt = 1;
@@ -68,8 +75,31 @@ pub fn download(file: &RemoteFile, target: &Path) -> Result<Outcome> {
     }
     bar.finish_and_clear();
     let sha256 = verify(file, &partial)?;
-    std::fs::rename(&partial, target).with_context(|| format!("could not rename {}", partial.display()))?;
+    let synced = File::open(&partial).and_then(|file| file.sync_all());
+    synced.and_then(|()| std::fs::rename(&partial, target)).with_context(|| {
+        format!(
+            "could not rename {} to {}; check the permissions and the free space",
+            partial.display(),
+            target.display()
+        )
+    })?;
+    if let Some(folder) = target.parent().and_then(|folder| File::open(folder).ok()) {
+        // Keeps the name through a crash. Some systems cannot sync folders.
+        folder.sync_all().ok();
+    }
     Ok(if file.sha256.is_some() { Outcome::Verified } else { Outcome::Unverified { sha256 } })
+}
+
+/// Keeps other processes from downloading the same file, as long as the handle lives.
+fn lock(partial: &Path) -> Result<File> {
+    let file = OpenOptions::new().create(true).append(true).open(partial);
+    let file = file.with_context(|| {
+        format!("could not open {}; check the path, the permissions and the free space", partial.display())
+    })?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        bail!("another process is downloading {}; wait until it has ended", partial.display());
+    }
+    Ok(file)
 }
 
 fn partial_path(target: &Path) -> PathBuf {
@@ -92,7 +122,7 @@ fn offline_remedy(file: &RemoteFile, target: &Path) -> String {
 fn receive(file: &RemoteFile, partial: &Path, bar: &ProgressBar) -> Result<(), Trouble> {
     let mut have = std::fs::metadata(partial).map_or(0, |meta| meta.len());
     if file.bytes.is_some_and(|bytes| have > bytes) {
-        remove(partial)?;
+        cut(partial, 0).map_err(Trouble::Final)?;
         have = 0;
     }
     if have > 0 && file.bytes == Some(have) {
@@ -111,16 +141,23 @@ fn receive(file: &RemoteFile, partial: &Path, bar: &ProgressBar) -> Result<(), T
         206 if range.as_deref().and_then(range_start) == Some(have) => {}
         416 if range.as_deref().and_then(range_total) == Some(have) => return Ok(()),
         206 | 416 => {
-            remove(partial)?;
+            cut(partial, 0).map_err(Trouble::Final)?;
             return Err(Trouble::Passing(anyhow!("the server cannot continue at byte {have}, starting over")));
         }
         status @ (408 | 429 | 500..) => return Err(Trouble::Passing(anyhow!("the server answered {status}"))),
         status => return Err(Trouble::Final(anyhow!("the server answered {status}"))),
     }
+    if length.is_none() && file.bytes.is_none() && file.sha256.is_none() {
+        return Err(Trouble::Final(anyhow!(
+            "neither the server nor the manifest says how large the file is, so a part could pass for the whole; add its \
+             bytes or sha256 to datasets/manifest.json"
+        )));
+    }
     let total = length.map(|length| have + length);
     bar.set_length(total.or(file.bytes).unwrap_or(0));
     bar.set_position(have);
-    let file = OpenOptions::new().create(true).write(true).append(have > 0).truncate(have == 0).open(partial);
+    cut(partial, have).map_err(Trouble::Final)?;
+    let file = OpenOptions::new().append(true).open(partial);
     let mut file = file.with_context(|| format!("could not open {}", partial.display())).map_err(Trouble::Final)?;
     copy(&mut response.into_body().into_reader(), &mut file, partial, bar)?;
     match std::fs::metadata(partial).map_or(0, |meta| meta.len()) {
@@ -139,7 +176,8 @@ fn copy(body: &mut impl Read, file: &mut File, partial: &Path, bar: &ProgressBar
             Ok(0) => return Ok(()),
             Ok(n_bytes) => {
                 let written = file.write_all(&buffer[..n_bytes]);
-                written.with_context(|| format!("could not write {}", partial.display())).map_err(Trouble::Final)?;
+                let remedy = || format!("could not write {}; free some space", partial.display());
+                written.with_context(remedy).map_err(Trouble::Final)?;
                 bar.inc(n_bytes as u64);
             }
             Err(error) => return Err(Trouble::Passing(error.into())),
@@ -147,9 +185,10 @@ fn copy(body: &mut impl Read, file: &mut File, partial: &Path, bar: &ProgressBar
     }
 }
 
-fn remove(partial: &Path) -> Result<(), Trouble> {
-    let removed = std::fs::remove_file(partial);
-    removed.with_context(|| format!("could not remove {}", partial.display())).map_err(Trouble::Final)
+/// Shortens the file. It is never removed while it is downloaded: the lock is on it.
+fn cut(partial: &Path, length: u64) -> Result<()> {
+    let cut = OpenOptions::new().write(true).open(partial).and_then(|file| file.set_len(length));
+    cut.with_context(|| format!("could not shorten {}", partial.display()))
 }
 
 /// The first byte of `bytes 100-199/200`.

@@ -24,6 +24,8 @@ enum Manner {
     HangsUp,
     /// Has no such file.
     NotFound,
+    /// Sends half, hangs up, and never says how much there is.
+    Vague,
 }
 
 /// Serves [`BODY`] until the test ends; returns the address and the `Range` headers seen.
@@ -55,9 +57,13 @@ fn serve(manner: Manner) -> (String, Arc<Mutex<Vec<Option<String>>>>) {
                 }
                 (_, start) => ("206 Partial Content", format!("Content-Range: bytes {start}-19/20\r\n")),
             };
-            let head =
-                format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{range_line}Connection: close\r\n\r\n", rest.len());
-            let sent = if manner == Manner::HangsUp && start == 0 { &rest[..10] } else { rest };
+            let length = match manner {
+                Manner::Vague => String::new(),
+                _ => format!("Content-Length: {}\r\n", rest.len()),
+            };
+            let head = format!("HTTP/1.1 {status}\r\n{length}{range_line}Connection: close\r\n\r\n");
+            let cut = matches!(manner, Manner::HangsUp | Manner::Vague) && start == 0;
+            let sent = if cut { &rest[..10] } else { rest };
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(sent));
         }
     });
@@ -161,6 +167,40 @@ fn a_missing_file_is_not_asked_for_again() {
     let message = format!("{:#}", download(&remote(&url, None), &target("fetch-404")).unwrap_err());
     assert!(message.contains("404") && message.contains("by other means"), "{message}");
     assert_eq!(seen.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn half_a_file_of_unknown_size_does_not_pass_for_the_whole() {
+    let (url, _) = serve(Manner::Vague);
+    let path = target("fetch-vague");
+    let message = format!("{:#}", download(&remote(&url, None), &path).unwrap_err());
+    assert!(message.contains("file.txt") && message.contains("add its bytes or sha256"), "{message}");
+    assert!(!path.exists());
+    // With either of them it is noticed.
+    let sized = RemoteFile { bytes: Some(20), ..remote(&url, None) };
+    assert!(download(&sized, &target("fetch-vague-size")).unwrap_err().to_string().contains("10 bytes"));
+    assert!(download(&remote(&url, Some(BODY_SHA256)), &target("fetch-vague-sha")).is_err());
+}
+
+#[test]
+fn a_part_that_nothing_can_verify_is_not_continued() {
+    let (url, seen) = serve(Manner::Ranges);
+    let target = with_partial("fetch-other-part", b"another");
+    assert!(matches!(download(&remote(&url, None), &target).unwrap(), Outcome::Unverified { .. }));
+    assert_eq!((std::fs::read(&target).unwrap(), seen.lock().unwrap().as_slice()), (BODY.to_vec(), &[None][..]));
+}
+
+#[test]
+fn one_process_at_a_time_downloads_a_file() {
+    let (url, _) = serve(Manner::Ranges);
+    let target = with_partial("fetch-locked", &BODY[..7]);
+    let part = target.with_file_name("file.txt.part");
+    let other = std::fs::File::open(&part).unwrap();
+    other.lock().unwrap();
+    let message = download(&remote(&url, Some(BODY_SHA256)), &target).unwrap_err().to_string();
+    assert!(message.contains("another process") && message.contains("file.txt.part"), "{message}");
+    drop(other);
+    assert_eq!(download(&remote(&url, Some(BODY_SHA256)), &target).unwrap(), Outcome::Verified);
 }
 
 #[test]

@@ -20,7 +20,6 @@ use crate::dag::{Dag, Op};
 use crate::error::Error;
 use crate::input::lines::{LastLine, Lines};
 use crate::spec::DagSpec;
-use crate::validity::Validity;
 
 /// Reader of JSON lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +125,7 @@ impl Found {
             if !first || line.ops.is_some() {
                 return Err(Error::syntax("a graph; a spec stands alone in the first line", r#""spec""#));
             }
-            check_spec(&spec)?;
+            spec.check()?;
             (self.spec, self.name, self.note) = (Some(spec), line.name, line.note);
             return Ok(());
         }
@@ -191,28 +190,6 @@ impl Found {
 
 fn mixed(found: &str) -> Error {
     Error::syntax("all operations as names or all as numbers (both need a spec in the first line)", found)
-}
-
-/// A spec from a file may contradict itself, and the rules rely on their roles.
-fn check_spec(spec: &DagSpec) -> Result<(), Error> {
-    let broken = |rule: String| Err(Error::Rule { spec: spec.name.clone(), rule });
-    let limit = usize::from(Op::MAX) + 1;
-    if spec.n_ops() > limit {
-        return broken(format!("{} operations where a dictionary holds at most {limit}", spec.n_ops()));
-    }
-    let roles = [spec.input, spec.output, spec.start];
-    if let Some(op) = roles.into_iter().flatten().find(|&op| usize::from(op) >= spec.n_ops()) {
-        return broken(format!("role operation {op} is not in the dictionary; correct the spec"));
-    }
-    match spec.validity {
-        Validity::Chain | Validity::InputToOutput if spec.input.is_none() || spec.output.is_none() => {
-            broken("its validity rule needs an input and an output operation; name both".to_owned())
-        }
-        Validity::DartsCell if !spec.ops.starts_with(&DagSpec::darts().ops) => {
-            broken("its validity rule needs the DARTS dictionary; use that or validity \"any\"".to_owned())
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Writes the spec, then one line per graph. Operations are written by name, or by number if two share the name.

@@ -7,6 +7,9 @@ use super::{AstLayout, Packing};
 use crate::batch::{GraphBatch, Pass, floats, ints};
 use crate::kernel::PairLists;
 
+/// Pairs of a query and a key in a batch: the lists count them in 32 bits.
+pub(super) const MAX_PAIRS: usize = u32::MAX as usize;
+
 /// A batch of B trees in R rows, one per node or padded position.
 #[derive(Clone, Debug)]
 pub struct AstBatch {
@@ -158,7 +161,11 @@ fn dense(trees: &[&[Node]], n: usize, device: &Device) -> Tensor<3> {
 
 /// A subtree is an interval of the walk, so the keys of a node are the rows from itself to its end.
 fn sparse(trees: &[&[Node]], device: &Device) -> PairLists {
-    let (mut offsets, mut keys) = (vec![0], Vec::new());
+    let in_tree =
+        |tree: &&[Node]| tree.iter().enumerate().map(|(place, node)| node.end as usize - place).sum::<usize>();
+    let n_pairs: usize = trees.iter().map(in_tree).sum();
+    assert!(n_pairs <= MAX_PAIRS, "a batch of {n_pairs} pairs, and it holds {MAX_PAIRS}; put fewer trees into it");
+    let (mut offsets, mut keys) = (vec![0], Vec::with_capacity(n_pairs));
     let mut first = 0;
     for tree in trees {
         for (place, node) in tree.iter().enumerate() {

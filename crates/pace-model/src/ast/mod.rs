@@ -33,9 +33,10 @@ pub struct AstLayout {
     pub n_types: usize,
     /// Attributes; 10,030 on OGBG-CODE2.
     pub n_attributes: usize,
-    /// Deeper nodes count as this deep; 20 in the OGB baselines.
+    /// Deeper nodes count as this deep; 20 in the OGB baselines. At most 65,535.
     pub max_depth: usize,
-    /// P: nodes later in the walk share the last position.
+    /// P, at least 1: how many positions of the walk have an embedding. Nodes from P - 1 on share the last one, as positions and
+    /// as parents; the mask, types and depths still tell them apart. Raise it if trees are larger: it costs 2 D numbers each.
     pub n_positions: usize,
     /// Padded or packed.
     pub packing: Packing,

@@ -5,8 +5,8 @@ use pace_graph::dataset::Ast;
 use pace_graph::structure::DfsTree;
 use pace_graph::{Csr, Error};
 
-use super::AstLayout;
-use super::batch::AstBatch;
+use super::batch::{AstBatch, MAX_PAIRS};
+use super::{AstLayout, Packing};
 
 /// The trees of a dataset in host memory, node after node: 20 bytes per node.
 #[derive(Clone, Debug)]
@@ -43,14 +43,20 @@ impl AstTable {
     }
 
     /// A table without trees, to be filled while a dataset is read.
+    ///
+    /// # Panics
+    /// If the layout has no positions, or depths beyond 65,535.
     pub fn empty(layout: AstLayout) -> AstTable {
+        assert!(layout.n_positions > 0, "a layout without positions; there is at least the root's");
+        assert!(layout.max_depth <= usize::from(u16::MAX), "depths up to {}, but 65535 is the most", layout.max_depth);
         AstTable { layout, trees: Csr::default(), targets: Vec::new(), tokens: Vec::new(), n_positions: 0 }
     }
 
     /// Adds a tree. O(n).
     ///
     /// # Errors
-    /// If it is no tree in DFS pre-order, or has a type or an attribute beyond the layout's.
+    /// If it is no tree in DFS pre-order, has a type or an attribute beyond the layout's, or too many pairs for a batch: more
+    /// than 2^32 - 1 of a node and a descendant if batches are packed, of any two nodes if they are padded.
     pub fn push(&mut self, ast: &Ast) -> Result<(), Error> {
         let tree = DfsTree::new(&ast.dag)?;
         let limits = [("type", self.layout.n_types), ("attribute", self.layout.n_attributes)];
@@ -60,6 +66,14 @@ impl AstTable {
                 let rule = format!("node {node} has {what} {found}, and there are {limit}; enlarge the layout");
                 return Err(Error::Rule { spec: "ast layout".to_owned(), rule });
             }
+        }
+        let n_pairs = match self.layout.packing {
+            Packing::Packed => (0..ast.dag.n_nodes()).map(|node| tree.end(node) - node).sum(),
+            Packing::Padded => ast.dag.n_nodes().saturating_mul(ast.dag.n_nodes()),
+        };
+        if n_pairs > MAX_PAIRS {
+            let rule = format!("{n_pairs} pairs of nodes, and a batch holds {MAX_PAIRS}; cut the tree or drop it");
+            return Err(Error::Rule { spec: "ast layout".to_owned(), rule });
         }
         let node = |(node, op): (usize, u16)| Node {
             op,

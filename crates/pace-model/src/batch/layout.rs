@@ -5,6 +5,7 @@ use pace_graph::{DagSpec, Op};
 use serde::{Deserialize, Serialize};
 
 use super::structure::Structure;
+use crate::Error;
 
 /// The order of the nodes in a sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +59,20 @@ impl Default for Attention {
     fn default() -> Attention {
         Attention::Masked(MaskRule::PACE)
     }
+}
+
+/// Positions that a model takes at most. Its largest matrices have this many rows.
+const MAX_POSITIONS: usize = 1 << 16;
+
+/// Errs unless a model can be made for graphs of `spec`.
+pub(crate) fn check_spec(spec: &DagSpec) -> Result<(), Error> {
+    spec.check()?;
+    // One more for the start symbol.
+    if spec.max_nodes >= MAX_POSITIONS {
+        let (spec, max_nodes) = (spec.name.clone(), spec.max_nodes);
+        return Err(Error::TooManyPositions { spec, max_nodes, limit: MAX_POSITIONS - 1 });
+    }
+    Ok(())
 }
 
 /// How long the sequences of a batch are.

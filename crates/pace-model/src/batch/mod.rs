@@ -13,6 +13,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 pub use dag::DagBatch;
 pub use found::Spectrum;
+pub(crate) use layout::check_spec;
 pub use layout::{Attention, Label, Layout, Neighbours, Order, Padding};
 pub use pass::{Pass, Stream};
 pub use structure::{Distances, Eigenvectors, Structure};

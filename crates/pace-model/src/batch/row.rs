@@ -70,7 +70,8 @@ impl Row {
     /// Equal nodes are put in an order that `seed` draws. The order of the nodes in this row must not decide: it knows the old
     /// operations.
     pub(super) fn with_ops(&self, ops: &[Op], layout: &Layout, seed: u64) -> (Row, Vec<usize>) {
-        let dag = Dag::new(ops[..self.n_nodes].to_vec(), self.edges()).expect("the edges of a row are those of a graph");
+        let dag =
+            Dag::new(ops[..self.n_nodes].to_vec(), self.edges()).expect("the edges of a row are those of a graph");
         let canonical = wants_canonical(layout).then(|| {
             let mut drawn: Vec<usize> = (0..self.n_nodes).collect();
             drawn.sort_by_key(|&node| split_mix(seed.wrapping_add((node as u64).wrapping_mul(GOLDEN))));

@@ -12,6 +12,7 @@ use burn::tensor::{Device, Tensor};
 use pace_graph::Dag;
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::batch::{DagBatch, Layout, Structure};
 use crate::generate::generate;
 use crate::layers::NodeEmbedding;
@@ -58,6 +59,14 @@ pub trait DecoderSettings: Clone + Debug {
         Structure::NONE
     }
 
+    /// Errs if the decoder cannot decode graphs of this layout.
+    ///
+    /// # Errors
+    /// What does not fit, and what to do.
+    fn check(&self, _layout: &Layout) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Initialises for latent vectors of width `d_latent` and graphs laid out by the encoder's `layout`.
     fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> Self::Decoder;
 }
@@ -97,6 +106,12 @@ macro_rules! decoders {
             fn structure(&self) -> Structure {
                 match self {
                     $(DecoderConfig::$variant(config) => config.structure(),)+
+                }
+            }
+
+            fn check(&self, layout: &Layout) -> Result<(), Error> {
+                match self {
+                    $(DecoderConfig::$variant(config) => config.check(layout),)+
                 }
             }
 

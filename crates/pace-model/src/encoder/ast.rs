@@ -21,7 +21,8 @@ pub struct AstPaceConfig {
     pub blocks: BlocksConfig,
     /// Deeper nodes count as this deep.
     pub max_depth: usize,
-    /// Nodes later in the walk share the last position.
+    /// How many positions of the walk have an embedding: nodes from `n_positions - 1` on share the last one. 1,000 in
+    /// [`AstPaceConfig::code2`]; set it to the largest tree to tell all nodes apart. See [`AstLayout::n_positions`].
     pub n_positions: usize,
     /// Padded or packed batches.
     pub packing: Packing,

@@ -2,7 +2,8 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::init::Init;
 use super::norm::{EPSILON, Norm};
@@ -30,12 +31,22 @@ pub struct BlocksConfig {
     pub n_heads: usize,
     /// Width of the feed-forward sublayer.
     pub d_ff: usize,
-    /// Dropout in training, on attention weights, hidden units and sublayer outputs.
+    /// Dropout in training, on attention weights, hidden units and sublayer outputs; from 0 to below 1.
+    #[serde(deserialize_with = "probability")]
     pub dropout: f64,
     /// Where to normalise.
     pub norm: NormPlacement,
     /// All blocks start from the same weights: the published code copies one block.
     pub tied_init: bool,
+}
+
+/// A description of a model with a dropout that no training can use does not parse.
+fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let p = f64::deserialize(deserializer)?;
+    match (0.0..1.0).contains(&p) {
+        true => Ok(p),
+        false => Err(D::Error::custom(format!("dropout {p} is not from 0 to below 1"))),
+    }
 }
 
 impl BlocksConfig {
@@ -59,6 +70,8 @@ impl BlocksConfig {
     }
 
     fn stack<M>(&self, init: &mut Init<'_>, make: impl Fn(&mut Init<'_>) -> M) -> Vec<M> {
+        // Now, and not by a worker in the first training step.
+        assert!((0.0..1.0).contains(&self.dropout), "dropout {} is not from 0 to below 1", self.dropout);
         if self.tied_init {
             let same = init.fork();
             // The last one draws from `init` itself, so that what comes after the stack does not draw the same again.

@@ -8,7 +8,8 @@ use pace_graph::{Dag, DagSpec};
 use serde::{Deserialize, Serialize};
 
 use super::{Loss, Objective};
-use crate::batch::{DagBatch, Layout, Stream};
+use crate::Error;
+use crate::batch::{DagBatch, Layout, Stream, check_spec};
 use crate::decoder::{DagDecoder, DecodeOptions, DecoderConfig, DecoderSettings, PaceDecoderConfig};
 use crate::encoder::{DagEncoder, EncodeParts, EncoderConfig, EncoderSettings, PaceConfig, Task, by_blocks};
 use crate::layers::Init;
@@ -91,15 +92,37 @@ impl<E: EncoderSettings, D: DecoderSettings> VaeConfig<E, D> {
         Layout { structure: layout.structure.and(self.decoder.structure()), ..layout }
     }
 
-    /// Initialises for graphs of `spec` (given without start symbol).
-    pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Vae<E::Encoder, D::Decoder> {
-        let encoder = self.encoder.init(spec, seed, device);
+    /// The width of the latent space for graphs of `spec` (given without start symbol): `d_latent`, rounded down to a multiple
+    /// of the positions by [`LatentHead::PerNode`].
+    ///
+    /// # Errors
+    /// If [`VaeConfig::init`] would panic: no model takes the graphs, or the latent space has no room for them.
+    pub fn width(&self, spec: &DagSpec, device: &Device) -> Result<usize, Error> {
+        check_spec(spec)?;
+        let encoder = self.encoder.init(spec, 0, device);
+        self.decoder.check(encoder.layout())?;
+        self.blocks(&encoder).map(|(_, width)| width)
+    }
+
+    /// How many blocks the latent vector has, and how wide it is.
+    fn blocks(&self, encoder: &E::Encoder) -> Result<(usize, usize), Error> {
         let n_blocks = match self.latent {
             LatentHead::Dense => 1,
             LatentHead::PerNode => encoder.d_graph() / encoder.d_node(),
         };
-        let d_latent = self.d_latent / n_blocks * n_blocks;
-        assert!(d_latent > 0, "{} latent dimensions are too few for {n_blocks} positions", self.d_latent);
+        match self.d_latent / n_blocks * n_blocks {
+            0 => Err(Error::NarrowLatent { d_latent: self.d_latent, n_positions: n_blocks }),
+            width => Ok((n_blocks, width)),
+        }
+    }
+
+    /// Initialises for graphs of `spec` (given without start symbol).
+    ///
+    /// # Panics
+    /// If [`VaeConfig::width`] errs.
+    pub fn init(&self, spec: &DagSpec, seed: u64, device: &Device) -> Vae<E::Encoder, D::Decoder> {
+        let encoder = self.encoder.init(spec, seed, device);
+        let (n_blocks, d_latent) = self.blocks(&encoder).unwrap_or_else(|error| panic!("{error}"));
         // Seeds of the three parts differ, or they would start from the same draws.
         let decoder = self.decoder.init(d_latent, encoder.layout(), seed ^ 0x5eed_0001, device);
         let mut vae = Vae::new(encoder, decoder, d_latent, self.beta, self.noise, seed ^ 0x5eed_0002, device);

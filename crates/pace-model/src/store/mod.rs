@@ -31,6 +31,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::batch::check_spec;
 use tensors::{Tensors, fill};
 
 pub use pytorch::load_pytorch;
@@ -65,7 +66,8 @@ impl<C: Serialize + DeserializeOwned> Saved<C> {
     /// Reads the description of a model of kind `model`.
     ///
     /// # Errors
-    /// If the text is no such description, or the model is of another kind or needs another canonical order.
+    /// If the text is no such description, the model is of another kind or needs another canonical order, or no model takes
+    /// its graphs.
     pub fn from_json(model: &str, text: &str) -> Result<Saved<C>, Error> {
         // The kind first: the configuration of another kind would only fail to parse.
         let head: Head = serde_json::from_str(text).map_err(|error| Error::BadConfig { reason: error.to_string() })?;
@@ -75,7 +77,10 @@ impl<C: Serialize + DeserializeOwned> Saved<C> {
         if head.canon != CANON_ID {
             return Err(Error::OtherCanon { found: head.canon, expected: CANON_ID });
         }
-        serde_json::from_str(text).map_err(|error| Error::BadConfig { reason: error.to_string() })
+        let saved: Saved<C> =
+            serde_json::from_str(text).map_err(|error| Error::BadConfig { reason: error.to_string() })?;
+        check_spec(&saved.spec)?;
+        Ok(saved)
     }
 
     /// The parameters of `module` and this description as the bytes of a safetensors file.

@@ -2,6 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
+use pace_graph::Dag;
 use pace_graph::dataset::Ast;
 use pace_graph::enumerate::{RandomAst, Sampler};
 use pace_graph::structure::{DfsTree, MaskRule, depths};
@@ -226,4 +227,37 @@ fn tables_refuse_what_the_model_cannot_embed() {
     let layout = small(Packing::Packed, NormPlacement::Post, 0.0).layout(usize::from(TYPES), 3);
     let error = AstTable::new(&trees(&[30]), layout).unwrap_err().to_string();
     assert!(error.contains("attribute"), "{error}");
+}
+
+/// A path of 100,000 nodes has 5,000,050,000 pairs; the lists count in 32 bits.
+#[test]
+fn a_tree_with_more_pairs_than_a_batch_holds_is_refused() {
+    let n_nodes = 100_000;
+    let path = Ast {
+        dag: Dag::new(vec![0; n_nodes], (1..n_nodes).map(|node| (node - 1, node))).unwrap(),
+        attributes: vec![0; n_nodes],
+        is_attributed: vec![true; n_nodes],
+        depths: (0..n_nodes as u32).collect(),
+        dfs_order: (0..n_nodes as u32).collect(),
+        label: Vec::new(),
+    };
+    for (packing, n_pairs) in [(Packing::Packed, "5000050000"), (Packing::Padded, "10000000000")] {
+        let layout = small(packing, NormPlacement::Post, 0.0).layout(usize::from(TYPES), ATTRIBUTES);
+        let error = AstTable::new(std::slice::from_ref(&path), layout).unwrap_err().to_string();
+        assert!(error.contains(n_pairs) && error.contains("cut the tree"), "{error}");
+    }
+}
+
+/// 12 positions: nodes from 11 on share the last one, until the table is larger.
+#[test]
+fn late_nodes_share_the_last_position_unless_there_are_more() {
+    let (asts, device) = (trees(&[30]), device());
+    let positions = |n_positions| {
+        let config = AstPaceConfig { n_positions, ..small(Packing::Packed, NormPlacement::Post, 0.0) };
+        let data = batch(&asts, &config, &device).positions.into_data();
+        data.convert::<i32>().try_to_vec::<i32>().unwrap()
+    };
+    let expected: Vec<i32> = (0..30).map(|node| node.min(11)).collect();
+    assert_eq!(positions(12), expected);
+    assert_eq!(positions(30), (0..30).collect::<Vec<i32>>());
 }

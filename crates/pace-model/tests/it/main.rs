@@ -34,6 +34,7 @@ mod message;
 mod objective;
 mod pace;
 mod parity;
+mod refused;
 mod setting;
 mod store;
 mod structure;

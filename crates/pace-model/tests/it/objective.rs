@@ -134,7 +134,8 @@ fn hidden_operations_leave_no_trace() {
             let batch = DagTable::new(&[variant.clone()], encoder.encoder().layout()).whole(&device);
             let order = canonical_order(&variant);
             n_reordered += usize::from(order != canonical_order(&dag));
-            let tokens = order.iter().map(|node| if hidden.contains(node) { mask } else { variant.op(*node) }).collect();
+            let tokens =
+                order.iter().map(|node| if hidden.contains(node) { mask } else { variant.op(*node) }).collect();
             let with_padding = |mut tokens: Vec<Op>| {
                 tokens.resize(batch.host_tokens.len(), batch.host_tokens.last().copied().unwrap_or_default());
                 tokens

@@ -178,3 +178,23 @@ fn configs_survive_json() {
         assert_eq!(serde_json::from_str::<SurrogateConfig>(&text).unwrap(), config, "{text}");
     }
 }
+
+/// Squares of such numbers overflow. The error says where they are.
+#[test]
+fn numbers_too_large_to_square_are_named() {
+    let (mut x, mut y) = (normal(40, 3, 71), normal_vec(40, 72));
+    x[(7, 2)] = 1e308;
+    let error = small().fit(x.as_ref(), &y, 0).unwrap_err();
+    assert!(matches!(error, Error::HugeVector { row: 7, column: 2, .. }), "{error}");
+    assert!(error.to_string().contains("scale the column"), "{error}");
+    let error = PublishedGpConfig::default().fit(x.as_ref(), &y, 0).unwrap_err();
+    assert!(matches!(error, Error::HugeVector { .. }), "{error}");
+    x[(7, 2)] = 0.0;
+    y[3] = -1e200;
+    assert!(matches!(small().fit(x.as_ref(), &y, 0).unwrap_err(), Error::HugeTarget { row: 3, .. }));
+    // The largest that are allowed are computed with.
+    y[3] = 0.0;
+    (0..40).for_each(|row| x[(row, 1)] *= 1e100 / 4.0);
+    let posterior = small().fit(x.as_ref(), &y, 0).unwrap().predict(x.as_ref());
+    assert!(posterior.mean.iter().chain(&posterior.variance).all(|value| value.is_finite()));
+}

@@ -10,6 +10,7 @@ use pace_graph::Dag;
 use serde::{Deserialize, Serialize};
 
 use super::{DagDecoder, DecoderSettings, Stepper};
+use crate::Error;
 use crate::batch::{Attention, DagBatch, Layout, Stream, floats, ints};
 use crate::encoder::{PaceConfig, Task};
 use crate::kernel::{self, Masks};
@@ -34,7 +35,8 @@ pub struct PaceDecoderConfig {
     /// Let a position read the memory slots of itself and its ancestors only: the published code passes the target mask to
     /// the attention over the memory. The paper's decoder is a standard one and reads all.
     pub masked_memory: bool,
-    /// Row k of the memory is the slot of the operation at position k: the published code on BN.
+    /// Row k of the memory is the slot of the operation at position k: the published code on BN. Wants as many nodes as
+    /// operations.
     pub memory_by_op: bool,
 }
 
@@ -70,8 +72,12 @@ impl PaceDecoderConfig {
     /// Initialises for latent vectors of width `d_latent` and graphs laid out by the encoder's `layout`.
     ///
     /// # Panics
-    /// If the layout has no start symbol (the decoder shifts by it), or no mask (a position would see what it predicts).
+    /// If the layout has no start symbol (the decoder shifts by it), or no mask (a position would see what it predicts), or
+    /// more operations than a memory by operation has slots.
     pub fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> PaceDecoder {
+        if let Err(error) = DecoderSettings::check(self, layout) {
+            panic!("{error}");
+        }
         assert!(layout.has_start(), "the decoder shifts right by a start symbol, and the layout has none");
         let mut init = Init::new(seed, device);
         let (n, d) = (layout.spec.max_nodes, self.embedding.d_model());
@@ -89,6 +95,12 @@ impl PaceDecoderConfig {
 
 impl DecoderSettings for PaceDecoderConfig {
     type Decoder = PaceDecoder;
+
+    fn check(&self, layout: &Layout) -> Result<(), Error> {
+        let (n_ops, n_slots) = (layout.spec.n_ops(), layout.spec.max_nodes);
+        // The slot of a larger operation would be one of the next graph.
+        if self.memory_by_op && n_ops > n_slots { Err(Error::FewSlots { n_ops, n_slots }) } else { Ok(()) }
+    }
 
     fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> PaceDecoder {
         PaceDecoderConfig::init(self, d_latent, layout, seed, device)

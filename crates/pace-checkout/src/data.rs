@@ -1,5 +1,7 @@
 //! Where the datasets of this checkout lie.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use pace_graph::dataset::DataDir;
@@ -22,21 +24,47 @@ pub fn data_dir(asked: Option<&Path>) -> DataDir {
     }
 }
 
+/// The environment variable that names the file in which tests write down that they skip. `cargo xtask test` sets it, and says
+/// at its end what was skipped: the test harness hides what a passing test prints.
+const SKIPPED: &str = "PACE_SKIPPED";
+
 /// The data folder of a test that needs these files, each given as folder and file name.
 ///
-/// `None` if one is missing: the test then says so and does nothing.
+/// `None` if one is missing: the test then says so, with its name, and does nothing.
 pub fn data_with(files: &[(&str, &str)]) -> Option<DataDir> {
     let dir = data_dir(None);
     let missing = files.iter().find(|(id, file)| dir.find(id, file).is_none());
     if let Some((id, file)) = missing {
-        println!("skipped: no {id}/{file} in {dir:?}");
+        // The harness runs every test in a thread of its name.
+        let thread = std::thread::current();
+        let line = format!("SKIPPED {}: no {id}/{file} in {dir:?}\n", thread.name().unwrap_or("a test"));
+        print!("{line}");
+        if let Some(list) = std::env::var_os(SKIPPED) {
+            write_down(Path::new(&list), &line);
+        }
     }
     missing.is_none().then_some(dir)
+}
+
+/// Appends a line in one write, so that tests in parallel do not mix theirs.
+fn write_down(list: &Path, line: &str) {
+    let appended =
+        OpenOptions::new().create(true).append(true).open(list).and_then(|mut file| file.write_all(line.as_bytes()));
+    appended.unwrap_or_else(|error| panic!("a skipped test must be counted, and {} says: {error}", list.display()));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn skipped_tests_are_written_down() {
+        let list = std::env::temp_dir().join(format!("pace-skipped-{}", std::process::id()));
+        write_down(&list, "SKIPPED one\n");
+        write_down(&list, "SKIPPED two\n");
+        assert_eq!(std::fs::read_to_string(&list).unwrap(), "SKIPPED one\nSKIPPED two\n");
+        std::fs::remove_file(&list).unwrap();
+    }
 
     #[test]
     fn a_folder_that_was_asked_for_is_the_only_one() {

@@ -7,8 +7,11 @@ use clap::ValueEnum;
 
 use crate::asm;
 use crate::cargo::{cargo, run as run_command};
+#[cfg(unix)]
+use crate::faults;
 use crate::root::workspace_root;
 use crate::setup::{self, Environment, Policy};
+use crate::test;
 
 /// Which steps to run.
 #[derive(Debug, clap::Args)]
@@ -33,6 +36,9 @@ enum Step {
     Package,
     /// Read the machine code of the CPU kernels: loops on full vectors, no scalar multiply-adds, no gathers. Needs objdump
     Asm,
+    /// Kill the programs, fill their disk, write what they write: nothing is lost. Takes minutes; a full disk wants root
+    #[cfg(unix)]
+    Faults,
     /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
     Cuda,
     /// The tests of pace-model on the ndarray device, which uses no fused kernel
@@ -65,12 +71,14 @@ impl Step {
             Step::Clippy => {
                 command.args(["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"])
             }
-            Step::Test => command.args(["test", "--release", "--workspace"]),
+            Step::Test => return test::run_in(environment, &[]),
             Step::Doc => {
                 command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--release", "--workspace", "--no-deps"])
             }
             Step::Package => package(&mut command),
             Step::Asm => return asm::run(environment),
+            #[cfg(unix)]
+            Step::Faults => return faults::run(environment),
             // The build script behind this feature fetches LLVM unless it believes to be building documentation; its
             // artefacts must not mix with real ones.
             Step::Cuda => command

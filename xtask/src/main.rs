@@ -8,6 +8,8 @@ mod bench;
 mod cargo;
 mod ci;
 mod distill;
+#[cfg(unix)]
+mod faults;
 mod fetch;
 mod libclang;
 mod report;

@@ -6,7 +6,7 @@ mod manifest;
 mod tests;
 mod unpack;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -21,12 +21,18 @@ use manifest::{Dataset, Manifest};
 pub struct Args {
     /// The dataset; without one, lists what there is
     id: Option<String>,
+    /// What there is to download [default: datasets/manifest.json]
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// Folder for the dataset's folder [default: datasets/.cache]
+    #[arg(long, value_name = "DIR")]
+    into: Option<PathBuf>,
 }
 
 /// Downloads what is missing, or lists the datasets.
 pub fn run(args: &Args) -> Result<()> {
     let root = workspace_root();
-    let manifest = Manifest::read(&root.join("datasets/manifest.json"))?;
+    let manifest = Manifest::read(args.manifest.as_ref().unwrap_or(&root.join("datasets/manifest.json")))?;
     let Some(id) = &args.id else {
         manifest
             .datasets
@@ -35,9 +41,9 @@ pub fn run(args: &Args) -> Result<()> {
         return Ok(());
     };
     let dataset = manifest.dataset(id)?;
-    let folder = root.join("datasets/.cache").join(&dataset.id);
+    let folder = args.into.clone().unwrap_or_else(|| root.join("datasets/.cache")).join(&dataset.id);
     if !cfg!(feature = "https") && needs_tls(dataset, &folder) {
-        return run_with_tls(id);
+        return run_with_tls(id, args);
     }
     fetch(dataset, &folder)
 }
@@ -69,10 +75,16 @@ fn needs_tls(dataset: &Dataset, folder: &Path) -> bool {
 }
 
 /// Builds this crate once more with TLS in it and lets that one do the work.
-fn run_with_tls(id: &str) -> Result<()> {
+fn run_with_tls(id: &str, args: &Args) -> Result<()> {
     eprintln!("fetch: building the https client (once, about a minute)");
     let mut command = cargo(&Environment::default());
     command.args(["run", "--quiet", "--release", "--package", "xtask", "--features", "https", "--", "fetch", id]);
+    for (flag, path) in [("--manifest", &args.manifest), ("--into", &args.into)] {
+        if let Some(path) = path {
+            // That one runs at the root of the workspace.
+            command.arg(flag).arg(std::path::absolute(path)?);
+        }
+    }
     match command.status().context("could not start cargo")? {
         status if status.success() => Ok(()),
         _ => bail!("{id} was not fetched; the reason is above"),

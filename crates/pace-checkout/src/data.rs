@@ -25,7 +25,7 @@ pub fn data_dir(asked: Option<&Path>) -> DataDir {
 }
 
 /// The environment variable that names the file in which tests write down that they skip. `cargo xtask test` sets it, and says
-/// at its end what was skipped: the test harness hides what a passing test prints.
+/// at its end what was skipped.
 const SKIPPED: &str = "PACE_SKIPPED";
 
 /// The data folder of a test that needs these files, each given as folder and file name.
@@ -38,7 +38,8 @@ pub fn data_with(files: &[(&str, &str)]) -> Option<DataDir> {
         // The harness runs every test in a thread of its name.
         let thread = std::thread::current();
         let line = format!("SKIPPED {}: no {id}/{file} in {dir:?}\n", thread.name().unwrap_or("a test"));
-        print!("{line}");
+        // Not by `eprint!`, which the harness keeps to itself if the test passes.
+        std::io::stderr().write_all(line.as_bytes()).ok();
         if let Some(list) = std::env::var_os(SKIPPED) {
             write_down(Path::new(&list), &line);
         }

@@ -13,7 +13,7 @@ pub(crate) fn check_data(x: MatRef<'_, f64>, y: &[f64]) -> Result<(), Error> {
     if x.nrows() != y.len() {
         return Err(Error::TargetCount { rows: x.nrows(), targets: y.len() });
     }
-    match y.iter().enumerate().find(|(_, value)| !(value.abs() <= LARGEST)) {
+    match y.iter().enumerate().find(|(_, value)| value.is_nan() || value.abs() > LARGEST) {
         Some((row, &value)) if value.is_finite() => Err(Error::HugeTarget { row, value, largest: LARGEST }),
         Some((row, &value)) => Err(Error::BadTarget { row, value }),
         None => Ok(()),
@@ -27,7 +27,7 @@ pub(crate) fn check_vectors(x: MatRef<'_, f64>) -> Result<(), Error> {
         return Err(Error::EmptyInput { rows, columns });
     }
     for (column, values) in x.col_iter().enumerate() {
-        match values.iter().enumerate().find(|(_, value)| !(value.abs() <= LARGEST)) {
+        match values.iter().enumerate().find(|(_, value)| value.is_nan() || value.abs() > LARGEST) {
             Some((row, &value)) if value.is_finite() => {
                 return Err(Error::HugeVector { row, column, value, largest: LARGEST });
             }

@@ -32,7 +32,7 @@ pub fn often(work: &Work, bed: &Bed, n_kills: usize, moments: &mut Moments, tabl
         let dir = root.join(format!("killed-{folders}"));
         for _ in 0..IN_A_ROW.min(n_kills - killed.len()) {
             let share = if work.is_repeated { 1.0 } else { SHARE };
-            let moment = span.mul_f64(share * moments.next());
+            let moment = span.mul_f64(share * moments.draw());
             if !work.kill_after(&dir, moment)? {
                 break;
             }

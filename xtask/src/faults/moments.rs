@@ -11,7 +11,7 @@ impl Moments {
     }
 
     /// From 0 to below 1.
-    pub fn next(&mut self) -> f64 {
+    pub fn draw(&mut self) -> f64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -27,7 +27,7 @@ mod tests {
     fn a_seed_repeats_its_moments_and_they_are_spread() {
         let draw = |seed| {
             let mut moments = Moments::new(seed);
-            (0..1000).map(|_| moments.next()).collect::<Vec<f64>>()
+            (0..1000).map(|_| moments.draw()).collect::<Vec<f64>>()
         };
         assert_eq!(draw(1), draw(1));
         let draws = draw(2);

@@ -19,7 +19,7 @@ pub fn two_runs(bed: &Bed, table: &mut Table) -> Result<()> {
     first.wait_for("\"epoch\":1,")?;
     let second = work.finish(&dir)?;
     let first_ended = first.wait()?.success();
-    let outcome = (|| {
+    let check = || -> Result<String> {
         let Err(complaint) = second else { bail!("the second process was let in") };
         let holder = format!("process {}", first.id());
         for part in [holder.as_str(), &dir.display().to_string(), "wait until it has ended"] {
@@ -28,8 +28,8 @@ pub fn two_runs(bed: &Bed, table: &mut Table) -> Result<()> {
         ensure!(first_ended, "the first process failed");
         same(&calm, &dir)?;
         Ok("the second is sent away by the number of the first, which ends undisturbed".to_owned())
-    })();
-    table.add("two processes on one run", 1, outcome);
+    };
+    table.add("two processes on one run", 1, check());
     Ok(())
 }
 
@@ -52,7 +52,7 @@ pub fn late_answers(bed: &Bed, table: &mut Table) -> Result<()> {
         }
     }
     let ended = running.wait()?.success();
-    let outcome = (|| {
+    let check = || -> Result<String> {
         ensure!(ended, "the search failed: {}", fs::read_to_string(super::work::errors_of(&dir))?.trim());
         ensure!(n_late > 0, "the search ended before anybody could answer");
         for journal in journals(&dir) {
@@ -63,8 +63,8 @@ pub fn late_answers(bed: &Bed, table: &mut Table) -> Result<()> {
         }
         same(&calm, &dir)?;
         Ok("the first answers hold, and the search ends as undisturbed".to_owned())
-    })();
-    table.add("two processes answer one journal", n_late, outcome);
+    };
+    table.add("two processes answer one journal", n_late, check());
     Ok(())
 }
 

@@ -39,6 +39,12 @@ impl Trace {
         self.scores[(*self.incumbents.last()?)?]
     }
 
+    /// The number of queries until a score reaches `wanted`, up to a relative error of 1e-9; `None` if none does.
+    pub fn queries_until(&self, wanted: f64) -> Option<usize> {
+        let reaches = |score: &Option<f64>| score.is_some_and(|score| score >= wanted - 1e-9 * wanted.abs());
+        self.scores.iter().position(reaches).map(|first| first + 1)
+    }
+
     /// The best score so far after each query.
     pub fn best_so_far(&self) -> Curve {
         self.follow(|id| self.scores[id].unwrap_or(f64::NAN))

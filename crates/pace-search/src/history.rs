@@ -163,9 +163,14 @@ impl History {
 
     /// The last run of random queries without a break between them; empty and at 0 if there is none.
     pub(crate) fn last_random(&self) -> Range<usize> {
-        let is_random = |entry: &Entry| entry.candidate.origin == Origin::Random;
-        let end = self.entries.iter().rposition(is_random).map_or(0, |last| last + 1);
-        let start = self.entries[..end].iter().rposition(|entry| !is_random(entry)).map_or(0, |last| last + 1);
+        self.last_run(|origin| origin == Origin::Random)
+    }
+
+    /// The last run of queries of some origins without a break between them; empty and at 0 if there is none.
+    pub(crate) fn last_run(&self, of: impl Fn(Origin) -> bool) -> Range<usize> {
+        let is_one = |entry: &Entry| of(entry.candidate.origin);
+        let end = self.entries.iter().rposition(is_one).map_or(0, |last| last + 1);
+        let start = self.entries[..end].iter().rposition(|entry| !is_one(entry)).map_or(0, |last| last + 1);
         start..end
     }
 

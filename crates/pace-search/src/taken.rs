@@ -6,11 +6,13 @@ use pace_graph::GraphKey;
 
 use crate::candidate::Candidate;
 use crate::history::History;
+use crate::known::Known;
 
 /// All graphs of a history, answered or not, and those that a batch has added.
 #[derive(Clone, Debug, Default)]
 pub struct Taken<'a> {
     history: Option<&'a History>,
+    known: Option<&'a Known>,
     keys: HashSet<GraphKey>,
     places: HashSet<usize>,
 }
@@ -21,6 +23,11 @@ impl<'a> Taken<'a> {
         Taken { history: Some(history), ..Taken::default() }
     }
 
+    /// Also all graphs whose scores were known before.
+    pub fn or_known(self, known: Option<&'a Known>) -> Taken<'a> {
+        Taken { known, ..self }
+    }
+
     /// An upper bound of the rows of a pool that are taken.
     pub fn len(&self) -> usize {
         self.places.len() + self.history.map_or(0, History::n_asked)
@@ -28,7 +35,7 @@ impl<'a> Taken<'a> {
 
     /// Whether nothing is taken.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0 && self.keys.is_empty()
+        self.len() == 0 && self.keys.is_empty() && self.known.is_none_or(|known| known.graphs().is_empty())
     }
 
     /// Marks a candidate and its row as taken. Returns false if it or an isomorphic graph was taken before.
@@ -48,7 +55,9 @@ impl<'a> Taken<'a> {
 
     /// Whether a graph of this isomorphism class is taken.
     pub fn contains(&self, key: &GraphKey) -> bool {
-        self.keys.contains(key) || self.history.is_some_and(|history| history.contains(key))
+        self.keys.contains(key)
+            || self.history.is_some_and(|history| history.contains(key))
+            || self.known.is_some_and(|known| known.contains(key))
     }
 
     /// Whether a row of a pool is taken.

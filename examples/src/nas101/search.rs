@@ -29,7 +29,7 @@ pub fn search(
     let listed = Listed::new(if whole { Vec::new() } else { dags });
     let graphs: &dyn Graphs = if whole { space } else { &listed };
     let pool = Pool::new(graphs, embedded.vectors)?;
-    let setting = Setting { space: &pool, embedded: Some(&pool), mutate: Some(space) };
+    let setting = Setting { space: &pool, embedded: Some(&pool), mutate: Some(space), known: None };
     // Every query was answered by the table, so the table has it.
     let regret = |dag: &Dag| 100.0 * table.regret(dag).unwrap_or(f64::NAN);
     let (stage, report_regret) = (Stage::new("search"), |candidate: &Candidate| regret(&candidate.dag));

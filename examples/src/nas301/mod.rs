@@ -91,9 +91,9 @@ pub fn run(args: &Args) -> Result<()> {
     let open = Open::new(&Darts);
     let setting = |learns: bool| {
         if learns {
-            Setting { space: &pool, embedded: Some(&pool), mutate: Some(&Darts) }
+            Setting { space: &pool, embedded: Some(&pool), mutate: Some(&Darts), known: None }
         } else {
-            Setting { space: &open, embedded: None, mutate: Some(&Darts) }
+            Setting { space: &open, embedded: None, mutate: Some(&Darts), known: None }
         }
     };
     // Even if noise guides, the cell that the search takes for its best is judged without it.

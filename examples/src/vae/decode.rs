@@ -19,6 +19,8 @@ use crate::progress::steps_bar;
 pub struct Decoded {
     /// Reconstruction under the rules of the dataset.
     pub reconstruction: Reconstruction,
+    /// Reconstruction as the authors' code decodes.
+    pub reconstruction_published: Reconstruction,
     /// What is generated under the rules of the dataset, several decodings per vector of the prior.
     pub several: Generation,
     /// The same with every graph from a vector of its own.
@@ -50,7 +52,10 @@ pub fn decode(plan: &VaePlan, data: &VaeData, coder: Coder<'_>, run: &mut Run) -
     let (n_latents, n_decodings) = plan.generate;
     let stage = || Stage::new("generate");
     let mut known = None;
-    let reconstruction = reconstruct(plan, data, coder, run)?;
+    let stage_of = Stage::new("reconstruct");
+    let reconstruction = reconstruct(plan, data, coder, (stage_of.clone(), Mode::Constrained), run)?;
+    let published = (stage_of.variant("published"), Mode::Published);
+    let reconstruction_published = reconstruct(plan, data, coder, published, run)?;
     let mut generate = |stage: Stage, mode: Mode, n_latents: usize, n_decodings: usize| {
         let found: Generation = run.once(&stage.clone().seed(coder.seed), |_| {
             let known = known.get_or_insert_with(|| Known::new(&data.train));
@@ -70,18 +75,25 @@ pub fn decode(plan: &VaePlan, data: &VaeData, coder: Coder<'_>, run: &mut Run) -
     };
     Ok(Decoded {
         reconstruction,
+        reconstruction_published,
         several: generate(stage(), Mode::Constrained, n_latents, n_decodings)?,
         fresh: generate(stage().variant("fresh"), Mode::Constrained, n_latents * n_decodings, 1)?,
         published: generate(stage().variant("published"), Mode::Published, n_latents, n_decodings)?,
     })
 }
 
-fn reconstruct(plan: &VaePlan, data: &VaeData, coder: Coder<'_>, run: &mut Run) -> Result<Reconstruction> {
+fn reconstruct(
+    plan: &VaePlan,
+    data: &VaeData,
+    coder: Coder<'_>,
+    (stage, mode): (Stage, Mode),
+    run: &mut Run,
+) -> Result<Reconstruction> {
     let (n_graphs, n_samples) = plan.reconstruct;
     let z = coder.test.head(n_graphs);
     let seen: Vec<Dag> = data.test.iter().take(n_graphs).map(|dag| as_seen(dag, plan, &data.spec)).collect();
-    let found = run.once(&Stage::new("reconstruct").seed(coder.seed), |_| {
-        let options = DecodeOptions::sample(Mode::Constrained, coder.seed);
+    let found = run.once(&stage.clone().seed(coder.seed), |_| {
+        let options = DecodeOptions::sample(mode, coder.seed);
         let bar = steps_bar("reconstruct", (z.len() * n_samples) as u64);
         let found = reconstruction(coder.vae, &z, &seen, n_samples, &options, coder.device, |done| {
             bar.set_position(done as u64);
@@ -89,7 +101,7 @@ fn reconstruct(plan: &VaePlan, data: &VaeData, coder: Coder<'_>, run: &mut Run) 
         bar.finish_and_clear();
         anyhow::Ok(found)
     })?;
-    println!("reconstruction: {:.3} % sampled, {:.3} % greedy", 100.0 * found.isomorphic, 100.0 * found.greedy);
+    println!("{stage}: {:.3} % sampled, {:.3} % greedy", 100.0 * found.isomorphic, 100.0 * found.greedy);
     Ok(found)
 }
 

@@ -24,6 +24,8 @@ pub struct PaperRow {
     pub unique: f64,
     /// Table 7, in percent.
     pub novel: f64,
+    /// Table 6: the best score found, if our judge is the paper's.
+    pub search: Option<f64>,
 }
 
 /// Which scores of an outcome.
@@ -89,24 +91,24 @@ fn table(paper: &PaperRow) -> Vec<(MetricSpec, Source)> {
             untrained,
             pearson,
         ),
-        decoded(
-            percent("recon_accuracy", "reconstruction up to isomorphism").paper(paper.reconstruction, TABLE_7),
-            |d| d.reconstruction.isomorphic,
-        ),
-        decoded(percent("recon_indexed", "reconstruction index by index").paper(paper.reconstruction, TABLE_7), |d| {
+        decoded(percent("recon_accuracy", "reconstruction up to isomorphism, constrained decoding"), |d| {
+            d.reconstruction.isomorphic
+        }),
+        decoded(percent("recon_indexed", "reconstruction index by index, constrained decoding"), |d| {
             d.reconstruction.indexed
         }),
+        decoded(
+            percent("recon_published", "reconstruction index by index, decoded as the authors' code does")
+                .paper(paper.reconstruction, TABLE_7),
+            |d| d.reconstruction_published.indexed,
+        ),
         decoded(percent("recon_greedy", "reconstruction, greedy decoding"), |d| d.reconstruction.greedy),
-        decoded(percent("valid", "valid, constrained decoding").paper(paper.valid, TABLE_7), |d| d.several.valid),
+        decoded(percent("valid", "valid, constrained decoding"), |d| d.several.valid),
         decoded(percent("unique", "unique isomorphism classes, one decoding per vector of the prior"), |d| {
             d.fresh.unique
         }),
-        decoded(
-            percent("unique_of_ten", "unique isomorphism classes, ten decodings per vector")
-                .paper(paper.unique, TABLE_7),
-            |d| d.several.unique,
-        ),
-        decoded(percent("novel", "novel, constrained decoding").paper(paper.novel, TABLE_7), |d| d.several.novel),
+        decoded(percent("unique_of_ten", "unique isomorphism classes, ten decodings per vector"), |d| d.several.unique),
+        decoded(percent("novel", "novel, constrained decoding"), |d| d.several.novel),
         decoded(
             percent("valid_published", "valid, decoded as the authors' code does").paper(paper.valid, TABLE_7),
             |d| d.published.valid,
@@ -121,21 +123,21 @@ fn table(paper: &PaperRow) -> Vec<(MetricSpec, Source)> {
             |d| d.published.novel,
         ),
         search(
-            score("bo_best", "best score found by Bayesian optimisation in the latent space").higher(),
+            {
+                let spec = score("bo_best", "best score found by Bayesian optimisation on PACE vectors").higher();
+                if let Some(best) = paper.search { spec.paper(best, "Table 6") } else { spec }
+            },
             SearchOutcome::finals,
         ),
-        search(
-            score("bo_random_best", "best score found by vectors drawn uniformly from the same box").higher(),
-            SearchOutcome::random_finals,
-        ),
-        search(score("bo_start_best", "best score among the graphs that a search starts from"), |s| vec![s.start]),
         search(
             score("bo_best_regret", "regret of Bayesian optimisation against the proven optimum").lower(),
             SearchOutcome::regrets,
         ),
-        search(score("bo_optimum_reached", "searches that reach the proven optimum").decimals(0).higher(), |s| {
-            s.n_reached().map(|n_reached| n_reached as f64).into_iter().collect()
-        }),
+        search(
+            score("bo_latent_best", "best score found by decoding vectors in rounds of 50, as the paper does").higher(),
+            SearchOutcome::latent_finals,
+        ),
+        search(score("bo_start_best", "best score among the training graphs"), |s| vec![s.start_best]),
         (TRAIN_SPEED, Source::Speed(|o| o.encoders.iter().map(|encoder| encoder.train_graphs_per_s).collect())),
         (ENCODE_SPEED, Source::Speed(|o| o.encoders.iter().map(|encoder| encoder.encode_graphs_per_s).collect())),
     ]
@@ -158,6 +160,9 @@ pub fn record(outcome: &VaeOutcome, paper: &PaperRow, run: &mut Run) {
             run.metric(&spec, Metric::over(&values));
         }
     }
+    if let Some(search) = &outcome.search {
+        search.record(run);
+    }
 }
 
 #[cfg(test)]
@@ -168,7 +173,15 @@ mod tests {
 
     #[test]
     fn ids_and_titles_are_unique() {
-        let paper = PaperRow { rmse: 0.1, pearson: 0.9, reconstruction: 99.0, valid: 99.0, unique: 50.0, novel: 99.0 };
+        let paper = PaperRow {
+            rmse: 0.1,
+            pearson: 0.9,
+            reconstruction: 99.0,
+            valid: 99.0,
+            unique: 50.0,
+            novel: 99.0,
+            search: None,
+        };
         let rows = table(&paper);
         let (ids, titles): (HashSet<_>, HashSet<_>) =
             rows.iter().map(|(spec, _)| (spec.id.clone(), spec.title.clone())).unzip();

@@ -20,6 +20,6 @@ pub use args::VaeArgs;
 pub use data::VaeData;
 pub use metrics::PaperRow;
 pub use plan::{Plans, VaePlan};
-pub use program::{Checked, VaeProgram};
+pub use program::{Checked, RawFeatures, VaeProgram};
 pub use score::Gp;
-pub use search::{Judge, SearchPlan};
+pub use search::{Judge, LatentPlan, SearchPlan};

@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use pace_graph::{Dag, Vectors};
 use pace_model::DagTable;
 use pace_model::decoder::Decoder;
-use pace_model::encoder::Encoder;
+use pace_model::encoder::{Encoder, EncoderSettings};
 use pace_model::objective::Vae;
 use pace_model::store::Saved;
 use pace_train::record::{Run, Stage};
@@ -16,6 +15,7 @@ use super::args::VaeArgs;
 use super::data::VaeData;
 use super::decode::{Coder, Decoded, decode};
 use super::plan::VaePlan;
+use super::program::RawFeatures;
 use super::score::{Fits, Score, scores};
 use super::search::{Judge, SearchModel, SearchOutcome, optimise};
 use super::vectors::{latents, write_embeddings};
@@ -61,7 +61,7 @@ pub struct VaeOutcome {
 /// # Errors
 /// Those of the stages.
 pub fn reproduce(
-    raw_features: fn(&Dag) -> Vec<f32>,
+    raw: RawFeatures,
     plan: &VaePlan,
     data: &VaeData,
     judge: Option<&Judge>,
@@ -75,13 +75,14 @@ pub fn reproduce(
     })?;
 
     let baseline = |kind| Fits { stage: Stage::new(kind), gp: &plan.gp, n_seeds: plan.baseline_gp_seeds };
-    let raw = (&features(&data.train, raw_features), &features(&data.test, raw_features));
-    let [raw] = scores(run, [baseline("raw")], data, raw)?;
+    let features = (&raw.all(&data.train), &raw.all(&data.test));
+    let [raw_scores] = scores(run, [baseline("raw")], data, features)?;
     let model = plan.model.init(&data.spec, plan.fit.seed, &device);
     let before = (&latents(&model, &train, &device), &latents(&model, &test, &device));
     let [untrained] = scores(run, [baseline("untrained")], data, before)?;
+    let (untrained_model, n_nodes) = (model, plan.model.encoder.layout(&data.spec).spec.max_nodes);
 
-    let mut outcome = VaeOutcome { raw, untrained, encoders: Vec::new(), search: None };
+    let mut outcome = VaeOutcome { raw: raw_scores, untrained, encoders: Vec::new(), search: None };
     for index in 0..plan.encoder_seeds as u64 {
         let (seed, is_first) = (plan.fit.seed + index, index == 0);
         let config = FitConfig { seed, ..plan.fit.clone() };
@@ -121,17 +122,21 @@ pub fn reproduce(
         });
         // As in the paper, one encoder is searched.
         if let Some(judge) = judge.filter(|_| is_first && !args.scores_only && !args.no_search) {
-            let (vae, spec, scores) = (&trained.model, &data.spec, data.train_scores.as_slice());
-            let model = SearchModel { vae, device: &device, spec, layout: &layout, latents: &z_train, scores };
+            let width = z_train.width();
+            let model = SearchModel {
+                vae: &trained.model,
+                untrained: &untrained_model,
+                block: if width.is_multiple_of(n_nodes) { width / n_nodes } else { width },
+                raw,
+                device: &device,
+                spec: &data.spec,
+                layout: &layout,
+                train: &data.train,
+                latents: &z_train,
+                scores: &data.train_scores,
+            };
             outcome.search = Some(optimise(&plan.search, model, judge, run)?);
         }
     }
     Ok(outcome)
-}
-
-/// Graphs as numbers, without any encoder.
-fn features(dags: &[Dag], raw_features: fn(&Dag) -> Vec<f32>) -> Vectors {
-    let rows: Vec<Vec<f32>> = dags.iter().map(raw_features).collect();
-    let width = rows.first().map_or(1, Vec::len);
-    Vectors::from_rows(rows, width)
 }

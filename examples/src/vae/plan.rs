@@ -101,6 +101,7 @@ impl VaePlan {
             gp: Gp::Sparse(gp),
             gp_seeds: 2,
             published_gp: Gp::Published { config: published, n_rows: None },
+            published_gp_seeds: 1,
             baseline_gp_seeds: 1,
             reconstruct: (100, 10),
             generate: (100, 10),

@@ -1,7 +1,7 @@
 //! [`VaeProgram`]: what `na` and `bn` have in common, from the command line to the report.
 
 use anyhow::{Result, bail};
-use pace_graph::Dag;
+use pace_graph::{Dag, Vectors};
 use pace_train::FitConfig;
 use pace_train::record::{Metric, MetricSpec, Run};
 use serde_json::json;
@@ -25,6 +25,24 @@ pub struct Checked {
     pub metrics: Vec<(MetricSpec, Metric)>,
 }
 
+/// A graph as numbers, without any encoder.
+#[derive(Clone, Copy, Debug)]
+pub struct RawFeatures {
+    /// The numbers.
+    pub of: fn(&Dag) -> Vec<f32>,
+    /// How many of them belong to each node.
+    pub block: usize,
+}
+
+impl RawFeatures {
+    /// The numbers of many graphs.
+    pub fn all(&self, dags: &[Dag]) -> Vectors {
+        let rows: Vec<Vec<f32>> = dags.iter().map(self.of).collect();
+        let width = rows.first().map_or(1, Vec::len);
+        Vectors::from_rows(rows, width)
+    }
+}
+
 /// A dataset's program.
 #[derive(Clone, Copy, Debug)]
 pub struct VaeProgram {
@@ -33,7 +51,7 @@ pub struct VaeProgram {
     /// Heading of the report.
     pub title: &'static str,
     /// A graph as numbers, without any encoder: the row to beat.
-    pub raw_features: fn(&Dag) -> Vec<f32>,
+    pub raw: RawFeatures,
     /// What the paper reports.
     pub paper: PaperRow,
     /// The plan of each preset.
@@ -67,7 +85,7 @@ impl VaeProgram {
         let mut run = args.start(self.id, &vae.encoder, json!({"plan": plan, "data": data.note}))?;
         run.data(data.kind, data.note.clone());
         let checked = check(&data, &mut run)?;
-        let outcome = reproduce(self.raw_features, &plan, &data, checked.judge.as_ref(), &mut run, vae)?;
+        let outcome = reproduce(self.raw, &plan, &data, checked.judge.as_ref(), &mut run, vae)?;
         record(&outcome, &self.paper, &mut run);
         checked.metrics.into_iter().for_each(|(spec, metric)| run.metric(&spec, metric));
         let mut page = Report::new(self.title);

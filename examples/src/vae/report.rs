@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::pipeline::VaeOutcome;
-use crate::report::{Line, Report, band_line, line_chart};
+use crate::report::{Line, Report, line_chart};
 
 /// What the numbers mean, the training curves and the search.
 ///
@@ -32,13 +32,7 @@ pub fn report(outcome: &VaeOutcome, page: &mut Report) -> Result<()> {
         .collect();
     page.svg(&line_chart("log10 of the loss per graph, by epoch", &curves)?);
     if let Some(search) = &outcome.search {
-        page.heading("Search in the latent space");
-        page.text("Each search starts from the scores of the best training graphs; first encoder.");
-        let lines = [
-            band_line("Bayesian optimisation", &search.bo, 0),
-            band_line("uniform in the same box", &search.random, 0),
-        ];
-        page.svg(&line_chart("best score after so many queries, mean and 95 % band of the mean", &lines)?);
+        search.plot(page)?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@
 //! - [`Pool`]: a list of graphs with their vectors.
 //! - [`Latent`]: the latent space of a VAE.
 //! - [`RoundTrip`]: the same, with an encoder.
+//! - [`Encoded`]: any space with an encoder, without a decoder.
 //!
 //! ```
 //! use pace_graph::Vectors;
@@ -29,19 +30,23 @@ use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::matrix::widen_ref;
 
+mod choose;
+mod encoded;
 mod latent;
 mod open;
 mod pool;
 mod round_trip;
 
 pub use crate::taken::Taken;
+pub(crate) use choose::choose;
+pub use encoded::Encoded;
 pub use latent::{Decode, Latent, LatentConfig};
 pub use open::Open;
 pub use pool::{Graphs, Listed, Pool};
 pub use round_trip::{Encode, RoundTrip};
 
 /// A set of graphs to search.
-pub trait Space {
+pub trait Space: Sync {
     /// Draws `n` different untried candidates; fewer if it cannot find more in reasonable time.
     fn sample(&self, n: usize, taken: &Taken<'_>, rng: &mut dyn Rng) -> Vec<Candidate>;
 

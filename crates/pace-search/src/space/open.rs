@@ -12,13 +12,13 @@ const MAX_MISSES: usize = 1000;
 
 /// A space that is too large to list. Its graphs come from a sampler; a graph belongs to it if the sampler's spec accepts it.
 pub struct Open<'a> {
-    sampler: &'a dyn Sampler,
+    sampler: &'a (dyn Sampler + Sync),
     spec: DagSpec,
 }
 
 impl<'a> Open<'a> {
     /// The space of this sampler.
-    pub fn new(sampler: &'a dyn Sampler) -> Open<'a> {
+    pub fn new(sampler: &'a (dyn Sampler + Sync)) -> Open<'a> {
         Open { sampler, spec: sampler.spec() }
     }
 }

@@ -43,7 +43,8 @@ impl StrategySettings for EvolutionConfig {
 /// Aging evolution (Real, Aggarwal, Huang & Le 2019, algorithm 1). The first population is random. Then each query is a
 /// mutation of the best of a few random graphs, and the oldest graph dies.
 ///
-/// The population is read from the history: the last P queries that have a score. Failed queries are never part of it. Unlike
+/// The population is read from the history: the last P queries that have a score, and before them the best graphs whose scores
+/// were known. Failed queries are never part of it. Unlike
 /// in the paper no graph is asked twice: a child that was asked before is drawn again.
 pub struct Evolution<'a> {
     config: EvolutionConfig,
@@ -79,10 +80,12 @@ impl<'a> Evolution<'a> {
 impl Strategy for Evolution<'_> {
     fn propose(&mut self, history: &History, n: usize) -> Result<Vec<Candidate>, Error> {
         let mut rng = round_rng(self.seed, history);
-        let mut taken = Taken::by(history);
-        let youngest = history.scored().rev().take(self.config.population);
-        let population: Vec<(&Dag, f64)> = youngest.map(|(entry, score)| (&entry.candidate.dag, score)).collect();
-        let n_alive = history.scored().count() + history.pending().count();
+        let mut taken = Taken::by(history).or_known(self.edits.known);
+        let youngest = history.scored().rev().map(|(entry, score)| (&entry.candidate.dag, score));
+        // Known graphs are older than all queries, the best of them the youngest.
+        let known = self.edits.known().iter().map(|(dag, score)| (dag, *score));
+        let population: Vec<(&Dag, f64)> = youngest.chain(known).take(self.config.population).collect();
+        let n_alive = history.scored().count() + history.pending().count() + self.edits.known().len();
         let n_random = self.config.population.saturating_sub(n_alive).min(n);
         let mut found = self.edits.space.sample(n_random, &taken, &mut rng);
         taken.extend(&found);

@@ -11,8 +11,7 @@
 //! use pace_search::strategy::{Setting, StrategyConfig};
 //! let sampler = Enas::default();
 //! let space = Open::new(&sampler);
-//! let setting = Setting { space: &space, embedded: None, mutate: None };
-//! let mut strategy = StrategyConfig::Random.init(setting, 0)?;
+//! let mut strategy = StrategyConfig::Random.init(Setting::new(&space), 0)?;
 //! let trace = pace_search::run_in_memory(&mut *strategy, NaSurrogate::embedded(), 20, 1)?;
 //! assert_eq!(trace.len(), 20);
 //! # Ok::<(), pace_search::Error>(())
@@ -34,7 +33,7 @@ mod random;
 pub use crate::setting::Setting;
 pub use bayes::{BayesianOptimisation, BayesianOptimisationConfig, Protocol, Reach, Warp};
 pub use evolution::{Evolution, EvolutionConfig};
-pub use local::{LocalSearch, LocalSearchConfig};
+pub use local::{LocalSearch, LocalSearchConfig, Restart};
 pub use random::{RandomSearch, RandomSearchConfig};
 
 /// A way to search.

@@ -4,6 +4,7 @@ use super::{Setting, Strategy, StrategySettings, round_rng};
 use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::history::History;
+use crate::known::Known;
 use crate::space::Space;
 use crate::taken::Taken;
 
@@ -17,7 +18,7 @@ impl StrategySettings for RandomSearchConfig {
     }
 
     fn init<'a>(&self, setting: Setting<'a>, seed: u64) -> Result<Box<dyn Strategy + 'a>, Error> {
-        Ok(Box::new(RandomSearch::new(setting.space, seed)))
+        Ok(Box::new(RandomSearch { known: setting.known, ..RandomSearch::new(setting.space, seed) }))
     }
 }
 
@@ -25,17 +26,19 @@ impl StrategySettings for RandomSearchConfig {
 pub struct RandomSearch<'a> {
     space: &'a dyn Space,
     seed: u64,
+    known: Option<&'a Known>,
 }
 
 impl<'a> RandomSearch<'a> {
     /// A search of this space.
     pub fn new(space: &'a dyn Space, seed: u64) -> RandomSearch<'a> {
-        RandomSearch { space, seed }
+        RandomSearch { space, seed, known: None }
     }
 }
 
 impl Strategy for RandomSearch<'_> {
     fn propose(&mut self, history: &History, n: usize) -> Result<Vec<Candidate>, Error> {
-        Ok(self.space.sample(n, &Taken::by(history), &mut round_rng(self.seed, history)))
+        let taken = Taken::by(history).or_known(self.known);
+        Ok(self.space.sample(n, &taken, &mut round_rng(self.seed, history)))
     }
 }

@@ -20,11 +20,13 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::matrix::widen_ref;
 
+mod additive_gp;
 mod dngo;
 mod published_gp;
 mod sparse_gp;
 
 pub use crate::gp::kernel::Kernel;
+pub use additive_gp::{AdditiveGp, AdditiveGpConfig};
 pub use dngo::{BayesianRegression, Dngo, DngoConfig, Evidence, Loss};
 pub use published_gp::{PublishedEnergy, PublishedGp, PublishedGpConfig, PublishedParameters};
 pub use sparse_gp::{
@@ -78,6 +80,15 @@ pub trait Surrogate: Send + Sync {
     /// If D differs from that of the fit.
     fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate>;
 
+    /// The same model after other data, x [N, D] and y `[N]`: what it has learnt about the shape of the scores stays. It costs
+    /// less than a fit. `None` if the surrogate has nothing that could stay.
+    ///
+    /// # Panics
+    /// If D differs from that of the fit.
+    fn refit(&self, _x: MatRef<'_, f64>, _y: &[f64]) -> Option<Result<Box<dyn Surrogate>, Error>> {
+        None
+    }
+
     /// The belief about x `[D]` and its derivative by x; `None` if the surrogate has no derivative.
     fn gradient(&self, _x: &[f64]) -> Option<PosteriorGradient> {
         None
@@ -95,6 +106,10 @@ impl<S: Surrogate + ?Sized> Surrogate for Box<S> {
 
     fn fantasise(&self, x: MatRef<'_, f64>) -> Box<dyn Surrogate> {
         (**self).fantasise(x)
+    }
+
+    fn refit(&self, x: MatRef<'_, f64>, y: &[f64]) -> Option<Result<Box<dyn Surrogate>, Error>> {
+        (**self).refit(x, y)
     }
 
     fn gradient(&self, x: &[f64]) -> Option<PosteriorGradient> {
@@ -177,6 +192,8 @@ surrogates! {
     SparseGp(SparseGpConfig),
     /// The sparse Gaussian process of the published results.
     PublishedGp(PublishedGpConfig),
+    /// Exact Gaussian process with a covariance that is a sum over nodes.
+    AdditiveGp(AdditiveGpConfig),
     /// Bayesian linear regression on the last layer of a network.
     Dngo(DngoConfig),
 }

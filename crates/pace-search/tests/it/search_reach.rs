@@ -14,7 +14,7 @@ use pace_search::{Error, History, Origin, Outcome, run_in_memory};
 use crate::search_sample::{Moves, bayes, chains, pool};
 
 fn config(n_centres: usize, n_random: usize) -> BayesianOptimisationConfig {
-    BayesianOptimisationConfig { initial: 12, reach: Reach::Edits { n_centres, n_random }, ..bayes() }
+    BayesianOptimisationConfig { initial: 12, reach: Reach::Edits { n_centres, n_twice: 0, n_random }, ..bayes() }
 }
 
 /// Some chains and the graphs one edit away from them, some of these twice.
@@ -80,7 +80,7 @@ fn local_search_takes_an_edit_of_each_of_the_best() {
 fn a_search_ends_where_the_space_ends() {
     let chains = chains(40, 3);
     let pool = pool(&chains);
-    let setting = Setting { space: &pool, embedded: Some(&pool), mutate: Some(&Moves) };
+    let setting = Setting { space: &pool, embedded: Some(&pool), mutate: Some(&Moves), known: None };
     let mut strategy = StrategyConfig::Bayes(Box::new(config(3, 5))).init(setting, 1).unwrap();
     assert_eq!(run_in_memory(&mut *strategy, NaSurrogate::embedded(), 60, 5).unwrap().len(), 40);
 }
@@ -89,7 +89,7 @@ fn a_search_ends_where_the_space_ends() {
 fn without_edits_it_says_so() {
     let chains = chains(40, 3);
     let pool = pool(&chains);
-    let setting = Setting { space: &pool, embedded: Some(&pool), mutate: None };
+    let setting = Setting { space: &pool, embedded: Some(&pool), mutate: None, known: None };
     let refused = StrategyConfig::Bayes(Box::new(config(3, 5))).init(setting, 1);
     assert!(matches!(refused.err(), Some(Error::Unequipped { .. })));
     let round = BayesianOptimisation::new(config(3, 5), &pool, 1).unwrap().propose(&answered(&pool, 12), 5);

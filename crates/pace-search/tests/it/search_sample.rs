@@ -86,7 +86,7 @@ pub fn strategies() -> Vec<StrategyConfig> {
     vec![
         StrategyConfig::Random,
         StrategyConfig::Evolution(EvolutionConfig { population: 6, tournament: 3 }),
-        StrategyConfig::Local(LocalSearchConfig { n_starts: 3 }),
+        StrategyConfig::Local(LocalSearchConfig { n_starts: 3, ..LocalSearchConfig::default() }),
         StrategyConfig::Bayes(Box::new(bayes())),
         StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig {
             local_search: true,
@@ -96,7 +96,7 @@ pub fn strategies() -> Vec<StrategyConfig> {
         })),
         StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig {
             local_search: true,
-            reach: Reach::Edits { n_centres: 2, n_random: 3 },
+            reach: Reach::Edits { n_centres: 2, n_twice: 0, n_random: 3 },
             ..bayes()
         })),
     ]
@@ -113,9 +113,9 @@ pub fn with_strategy<T>(
     let open = Open::new(&enas);
     let setting = match config {
         StrategyConfig::Evolution(_) | StrategyConfig::Local(_) => {
-            Setting { space: &open, embedded: None, mutate: Some(&Moves) }
+            Setting { space: &open, embedded: None, mutate: Some(&Moves), known: None }
         }
-        _ => Setting { space: &pool, embedded: Some(&pool), mutate: Some(&Moves) },
+        _ => Setting { space: &pool, embedded: Some(&pool), mutate: Some(&Moves), known: None },
     };
     act(&mut *config.init(setting, seed).unwrap())
 }

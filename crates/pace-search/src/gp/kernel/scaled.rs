@@ -67,6 +67,13 @@ impl Scaled {
         }
     }
 
+    /// Squared distances of these points, [n, n]. A rounding error below 0 stays.
+    pub(crate) fn own_squared_distances(&self) -> Mat<f64> {
+        let mut distances = Mat::zeros(self.len(), self.len());
+        self.squared_distances(self, 0, distances.as_mut());
+        distances
+    }
+
     /// Covariances k(z_j, x_i) [n, others].
     pub(crate) fn covariance(&self, others: &Scaled, kernel: Kernel, variance: f64, mut dst: MatMut<'_, f64>) {
         self.squared_distances(others, 0, dst.rb_mut());

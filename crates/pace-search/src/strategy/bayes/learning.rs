@@ -1,6 +1,6 @@
 //! What both loops share: the belief after some answers.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rand::Rng;
 
 use super::belief::Belief;
@@ -11,7 +11,7 @@ use crate::candidate::{Candidate, Origin};
 use crate::error::Error;
 use crate::history::{Entry, History};
 use crate::numerics::rows::gather;
-use crate::surrogate::SurrogateSettings;
+use crate::surrogate::{Surrogate, SurrogateSettings};
 use crate::taken::Taken;
 
 /// The number of best vectors that the space may look around.
@@ -41,9 +41,26 @@ impl BayesianOptimisation<'_> {
             warp.apply(&mut y);
         }
         let best = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let surrogate = self.config.surrogate.fit(x.as_ref(), &y, rng.next_u64())?;
+        let surrogate = self.surrogate(x.as_ref(), &y, rng)?;
         let acquisition = self.config.acquisition.build(rng.next_u64());
         Ok(Some((Belief { surrogate, acquisition, best, fantasies }, near)))
+    }
+
+    /// The surrogate of these rows: learnt from them, or from the first of them and refitted to all.
+    fn surrogate(&self, x: MatRef<'_, f64>, y: &[f64], rng: &mut dyn Rng) -> Result<Box<dyn Surrogate>, Error> {
+        let seed = rng.next_u64();
+        if self.config.relearn <= 0.0 {
+            return self.config.surrogate.fit(x, y, seed);
+        }
+        let n_learnt = last_milestone(y.len(), self.config.relearn);
+        let mut learnt = self.learnt.borrow_mut();
+        if learnt.as_ref().is_none_or(|(n, _)| *n != n_learnt) {
+            // The seed must not depend on the round, which is another one after a restart of the program.
+            let seed = self.seed.wrapping_add(n_learnt as u64);
+            *learnt = Some((n_learnt, self.config.surrogate.fit(x.subrows(0, n_learnt), &y[..n_learnt], seed)?));
+        }
+        let (_, model) = learnt.as_ref().expect("it was just learnt");
+        model.refit(x, y).unwrap_or_else(|| self.config.surrogate.fit(x, y, seed))
     }
 
     /// The vectors and scores to learn from.
@@ -69,10 +86,37 @@ impl BayesianOptimisation<'_> {
     }
 }
 
+/// The largest of the numbers 1, 2, ... that is at most `n` (at least 1), where each exceeds the one before by a share of it, and
+/// at least by 1.
+fn last_milestone(n: usize, share: f64) -> usize {
+    let mut milestone = 1;
+    loop {
+        let next = (milestone + 1).max((milestone as f64 * (1.0 + share)).ceil() as usize);
+        if next > n {
+            return milestone;
+        }
+        milestone = next;
+    }
+}
+
 /// The vectors of the highest scores, best first.
 fn best_rows(x: &Matrix, y: &[f64]) -> Matrix {
     let mut rows: Vec<usize> = (0..y.len()).collect();
     rows.sort_by(|&a, &b| y[b].total_cmp(&y[a]));
     rows.truncate(N_NEAR);
     gather(x.as_ref(), &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_milestone;
+
+    #[test]
+    fn milestones_grow_by_a_share() {
+        let found: Vec<usize> = (1..30).map(|n| last_milestone(n, 0.3)).collect();
+        let mut milestones = found.clone();
+        milestones.dedup();
+        assert_eq!(milestones, [1, 2, 3, 4, 6, 8, 11, 15, 20, 26]);
+        assert!(found.iter().zip(1..).all(|(&milestone, n)| milestone <= n));
+    }
 }

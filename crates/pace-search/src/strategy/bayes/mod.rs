@@ -2,6 +2,8 @@
 //!
 //! [`ours`] and [`published`] are the two loops. [`learning`] is what they share.
 
+use std::cell::RefCell;
+
 use pace_graph::enumerate::Mutate;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +13,9 @@ use crate::acquisition::AcquisitionConfig;
 use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::history::History;
+use crate::known::Known;
 use crate::space::Embedded;
-use crate::surrogate::SurrogateConfig;
+use crate::surrogate::{Surrogate, SurrogateConfig};
 
 mod belief;
 mod learning;
@@ -52,6 +55,10 @@ pub struct BayesianOptimisationConfig {
     pub initial: usize,
     /// The model of the scores.
     pub surrogate: SurrogateConfig,
+    /// The share by which the scores must grow in number before the model is learnt anew. Until then it is
+    /// [refitted](crate::surrogate::Surrogate::refit), if it can be. 0 learns it anew in every round.
+    #[serde(default)]
+    pub relearn: f64,
     /// The transformation of the scores before the model sees them.
     pub warp: Warp,
     /// The criterion of the choice.
@@ -81,6 +88,7 @@ impl BayesianOptimisationConfig {
         BayesianOptimisationConfig {
             initial: 16,
             surrogate,
+            relearn: 0.0,
             warp: Warp::Standardise,
             acquisition,
             reach: Reach::Space,
@@ -101,7 +109,10 @@ impl StrategySettings for BayesianOptimisationConfig {
     }
 
     fn init<'a>(&self, setting: Setting<'a>, seed: u64) -> Result<Box<dyn Strategy + 'a>, Error> {
-        let search = BayesianOptimisation::new(self.clone(), setting.embedded(self.name())?, seed)?;
+        let mut search = BayesianOptimisation::new(self.clone(), setting.embedded(self.name())?, seed)?;
+        if let Some(known) = setting.known.filter(|known| !known.graphs().is_empty()) {
+            search = search.with_graphs(known)?;
+        }
         Ok(Box::new(match self.reach {
             Reach::Edits { .. } => search.with_edits(setting.edits(self.name())?.mutate),
             Reach::Space => search,
@@ -122,6 +133,10 @@ pub struct BayesianOptimisation<'a> {
     edits: Option<&'a dyn Mutate>,
     /// Vectors [N, D] and scores from before the search.
     known: Option<(Matrix, Vec<f64>)>,
+    /// The graphs of these, if they are known, too.
+    graphs: Option<&'a Known>,
+    /// What was learnt last, and from how many scores. It could be learnt from the history again.
+    learnt: RefCell<Option<(usize, Box<dyn Surrogate>)>>,
 }
 
 impl<'a> BayesianOptimisation<'a> {
@@ -135,7 +150,15 @@ impl<'a> BayesianOptimisation<'a> {
             let range = "a restart after every round learns nothing, so it is at least 1";
             return Err(Error::BadSetting { name: "patience", value: "0".to_owned(), range });
         }
-        Ok(BayesianOptimisation { config, space, seed, edits: None, known: None })
+        Ok(BayesianOptimisation {
+            config,
+            space,
+            seed,
+            edits: None,
+            known: None,
+            graphs: None,
+            learnt: RefCell::default(),
+        })
     }
 
     /// With the edits that [`Reach::Edits`] needs.
@@ -151,6 +174,14 @@ impl<'a> BayesianOptimisation<'a> {
         }
         self.known = Some((vectors, scores));
         Ok(self)
+    }
+
+    /// As [`with_known`](Self::with_known), with the graphs. [`Reach::Edits`] edits the best of them, and none is asked.
+    pub fn with_graphs(self, known: &'a Known) -> Result<BayesianOptimisation<'a>, Error> {
+        let (candidates, scores): (Vec<Candidate>, Vec<f64>) =
+            known.graphs().iter().filter_map(|(dag, score)| Some((self.space.admit(dag.clone())?, *score))).unzip();
+        let vectors = self.space.vectors(&candidates.iter().collect::<Vec<_>>())?;
+        Ok(BayesianOptimisation { graphs: Some(known), ..self.with_known(vectors, scores)? })
     }
 }
 

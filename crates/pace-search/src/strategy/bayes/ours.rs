@@ -1,15 +1,16 @@
 //! Our loop: it asks nothing twice, spreads batches out, and keeps what it learnt after a restart.
 
+use pace_graph::Dag;
 use rand::Rng;
 
 use super::belief::Belief;
-use super::reach::choose;
 use super::{BayesianOptimisation, Reach};
 use crate::candidate::{Candidate, Origin};
 use crate::error::Error;
 use crate::history::{Entry, History};
+use crate::known::Known;
 use crate::setting::Edits;
-use crate::space::Criterion;
+use crate::space::{Criterion, choose};
 use crate::strategy::{StrategySettings, round_rng};
 use crate::taken::Taken;
 
@@ -18,7 +19,7 @@ impl BayesianOptimisation<'_> {
     pub(super) fn propose_ours(&self, history: &History, n: usize) -> Result<Vec<Candidate>, Error> {
         let config = &self.config;
         let mut rng = round_rng(self.seed, history);
-        let mut taken = Taken::by(history);
+        let mut taken = Taken::by(history).or_known(self.graphs);
         let phase = self.phase(history);
         let n_due = phase.n_to_begin(config.initial).or_else(|| phase.n_to_restart(config.initial, config.patience));
         if let Some(n_due) = n_due {
@@ -54,10 +55,11 @@ impl BayesianOptimisation<'_> {
         }
         let found = match self.config.reach {
             Reach::Space => self.space.propose(n, taken, near.as_ref(), &mut belief, rng)?,
-            Reach::Edits { n_centres, n_random } => {
-                let mut taken = taken.clone();
-                let centres = history.top(n_centres).into_iter().map(|(entry, _)| &entry.candidate.dag);
-                let mut near = self.edits()?.around(centres, &mut taken);
+            Reach::Edits { n_centres, n_twice, n_random } => {
+                let (mut taken, edits) = (taken.clone(), self.edits()?);
+                let centres = self.centres(history, n_centres);
+                let mut near = edits.around(centres.iter().copied(), &mut taken);
+                near.extend(edits.twice(&centres, n_twice, &mut taken, rng));
                 near.extend(self.space.sample(n_random, &taken, rng));
                 choose(n, near, self.space, &mut belief)?
             }
@@ -65,11 +67,20 @@ impl BayesianOptimisation<'_> {
         Ok((if found.is_empty() { self.anything(n, taken, rng) } else { found }, Some(belief)))
     }
 
+    /// The best graphs so far, queries and known ones.
+    fn centres<'h>(&'h self, history: &'h History, n: usize) -> Vec<&'h Dag> {
+        let asked = history.top(n).into_iter().map(|(entry, score)| (&entry.candidate.dag, score));
+        let known = self.graphs.map_or(&[][..], Known::graphs).iter().take(n).map(|(dag, score)| (dag, *score));
+        let mut centres: Vec<(&Dag, f64)> = asked.chain(known).collect();
+        centres.sort_by(|a, b| b.1.total_cmp(&a.1));
+        centres.into_iter().take(n).map(|(dag, _)| dag).collect()
+    }
+
     /// The space with the edits of [`Reach::Edits`].
     fn edits(&self) -> Result<Edits<'_>, Error> {
         let missing = "mutations of the space";
         let mutate = self.edits.ok_or(Error::Unequipped { strategy: self.config.name(), missing })?;
-        Ok(Edits { space: self.space, mutate })
+        Ok(Edits { space: self.space, mutate, known: self.graphs })
     }
 
     /// The vector of a candidate.

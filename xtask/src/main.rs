@@ -11,6 +11,7 @@ mod distill;
 #[cfg(unix)]
 mod faults;
 mod fetch;
+mod git;
 mod libclang;
 mod report;
 mod reproduce;
@@ -30,6 +31,7 @@ Examples:
   cargo xtask reproduce na               train PACE-VAE on NA and reproduce the paper's tables (a quarter of an hour)
   cargo xtask reproduce nas101           enumerate, pre-train on and search NAS-Bench-101; write runs/nas101-*/report.html
   cargo xtask reproduce nas101 --smoke   the same stages on little work, under a minute after the build
+  cargo xtask reproduce all              every table, the longest last, each with its page of docs/results
   cargo xtask test                       every test of the workspace, as CI runs it
   cargo xtask test -p pace-graph canon   the tests of one crate whose name contains `canon`
   cargo xtask fetch nas101               download the public data of one dataset into datasets/.cache
@@ -60,7 +62,7 @@ enum Command {
     Setup(setup::Args),
     /// Run every test of the workspace; extra arguments go to `cargo test`
     Test(test::Args),
-    /// Run the experiment of one dataset; write results.json and report.html. Resumes a killed run
+    /// Run the experiment of one dataset, or of all; write results.json and report.html. Resumes a killed run
     Reproduce(reproduce::Args),
     /// Write a page of docs/results from the results.json of a finished run
     Report(report::Args),
@@ -70,8 +72,8 @@ enum Command {
     Fetch(fetch::Args),
     /// Time the crates against their peers and write runs/bench.json
     Bench(bench::Args),
-    /// Check the rules of CONTRIBUTING.md (also run as a test)
-    Tidy,
+    /// Check the rules of CONTRIBUTING.md (also run as a test), and name the result pages that are older than the code
+    Tidy(tidy::Args),
     /// Format check, clippy, tests and docs, as a reviewer would
     Ci(ci::Args),
 }
@@ -87,7 +89,7 @@ fn main() -> ExitCode {
         Command::Distill(args) => distill::run(&args, policy),
         Command::Fetch(args) => fetch::run(&args),
         Command::Bench(args) => bench::run(&args, policy),
-        Command::Tidy => tidy::run(),
+        Command::Tidy(args) => tidy::run(&args),
         Command::Ci(args) => ci::run(&args, policy),
     };
     match done {

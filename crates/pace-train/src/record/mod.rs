@@ -111,13 +111,13 @@ impl Run {
         fs::create_dir_all(dir).map_err(Error::io("make", dir))?;
         let lock = lock(dir)?;
         let config = dir.join("config.json");
-        let text = serde_json::to_string_pretty(&id).expect("plain data");
-        let resumed = match fs::read_to_string(&config) {
-            Ok(found) if found == text => true,
-            Ok(found) => return Err(Error::other_run(dir, &found, &text)),
-            Err(_) => false,
+        let found = fs::read_to_string(&config).ok();
+        let id = match &found {
+            Some(found) => id.resuming(found).map_err(|expected| Error::other_run(dir, found, &expected))?,
+            None => id,
         };
-        keep(&config, text.as_bytes())?;
+        let resumed = found.is_some();
+        keep(&config, id.to_text().as_bytes())?;
         let path = dir.join("events.jsonl");
         let events = open_log(&path).map_err(Error::io("write", path))?;
         let (title, data_note, stages, table, metrics) = Default::default();

@@ -74,6 +74,16 @@ fn another_run_is_kept_out() {
 }
 
 #[test]
+fn results_say_whether_the_tree_was_ever_dirty() {
+    let dir = tempdir().unwrap();
+    for (tree, recorded) in [(false, false), (true, true), (false, true)] {
+        let run = Run::start(dir.path(), RunId { dirty: Some(tree), ..id(3) }).unwrap();
+        run.finish("NA").unwrap();
+        assert_eq!(results(dir.path())["dirty"], json!(recorded));
+    }
+}
+
+#[test]
 fn parallel_stages_are_kept_one_by_one() {
     let dir = tempdir().unwrap();
     let stages: Vec<Stage> = (0..4).map(gp).collect();

@@ -1,12 +1,15 @@
-//! `cargo xtask reproduce <id>`: sets up, then runs the program of one dataset.
+//! `cargo xtask reproduce <id>`: sets up, then runs the program of one dataset, or of all of them.
+
+mod all;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 
 use crate::cargo::{build, program, run as run_command};
+use crate::report::Allow;
 use crate::setup::{self, Policy};
 
 /// Which dataset, and the options of its program.
@@ -18,7 +21,8 @@ pub struct Args {
     /// Folder with the datasets [default: PACE_DATA, then ../shared/data, then datasets/.cache]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Folder for the results; a killed run resumes from there [default: runs/DATASET-ENCODER-SEED]
+    /// Folder for the results; a killed run resumes from there. Of all: the folder that holds theirs [default:
+    /// runs/DATASET-ENCODER-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Worker threads [default: one per core]
@@ -39,13 +43,15 @@ pub struct Args {
     /// All stages on little work, in under a minute
     #[arg(long)]
     smoke: bool,
+    #[command(flatten)]
+    allow: Allow,
     /// More options of the dataset's program, after `--`; `-- --help` lists them
     #[arg(last = true, value_name = "OPTIONS")]
     rest: Vec<OsString>,
 }
 
 /// The datasets that have an experiment; each is a binary of the examples package.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Dataset {
     /// ENAS architectures: Tables 1, 6 and 7
     Na,
@@ -55,9 +61,14 @@ enum Dataset {
     Nas101,
     /// NAS-Bench-301: Table 2
     Nas301,
+    /// Every table, the longest last, each with its page of docs/results. Resumes; wants committed code and the real data
+    All,
 }
 
 impl Dataset {
+    /// What `all` stands for.
+    const TABLES: [Dataset; 4] = [Dataset::Nas301, Dataset::Nas101, Dataset::Na, Dataset::Bn];
+
     /// The binary is called like the dataset on the command line.
     fn binary(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
@@ -65,11 +76,11 @@ impl Dataset {
 }
 
 impl Args {
-    /// The options as given. What is left out, the program decides.
-    fn forwarded(&self) -> Result<Vec<OsString>> {
+    /// The options as given, with another folder for the results. What is left out, the program decides.
+    fn forwarded(&self, out: Option<&Path>) -> Result<Vec<OsString>> {
         let mut args = Vec::new();
         // The program runs at the root of the workspace; a relative path starts from the folder of the user.
-        for (flag, path) in [("--data", &self.data), ("--out", &self.out)] {
+        for (flag, path) in [("--data", self.data.as_deref()), ("--out", out)] {
             if let Some(path) = path {
                 args.extend([flag.into(), std::path::absolute(path)?.into_os_string()]);
             }
@@ -90,28 +101,35 @@ impl Args {
     }
 }
 
-/// Builds and runs the program.
+/// Builds and runs the program, or all of them.
 pub fn run(args: &Args, policy: Policy) -> Result<()> {
+    if args.dataset == Dataset::All {
+        return all::run(args, policy);
+    }
+    if args.allow.allow_dirty || args.allow.allow_embedded {
+        bail!("--allow-dirty and --allow-embedded are about pages, which only `all` and `cargo xtask report` write");
+    }
     let environment = setup::ensure(policy)?;
     let path = build(&environment, ["--bin", &args.dataset.binary()])?;
-    run_command(program(&path).args(args.forwarded()?))
+    run_command(program(&path).args(args.forwarded(args.out.as_deref())?))
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use clap::Parser;
 
     use super::*;
 
     #[derive(Parser)]
-    struct Cli {
+    pub struct Cli {
         #[command(flatten)]
-        args: Args,
+        pub args: Args,
     }
 
     fn forwarded(words: &[&str]) -> Vec<OsString> {
         let words = ["reproduce"].iter().chain(words);
-        Cli::parse_from(words).args.forwarded().unwrap()
+        let args = Cli::parse_from(words).args;
+        args.forwarded(args.out.as_deref()).unwrap()
     }
 
     #[test]

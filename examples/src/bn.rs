@@ -13,7 +13,7 @@ use pace_graph::dataset::{Bn, DataDir};
 use pace_graph::enumerate::UniformBn;
 use pace_model::encoder::Task;
 use pace_model::layers::Readout;
-use pace_model::objective::VaeConfig;
+use pace_model::objective::{LatentHead, VaeConfig};
 use pace_model::{Label, Order};
 use pace_search::oracle::{Bic, EmbeddedBn, Observations, Optimum, Oracle, embedded_bn};
 use pace_search::surrogate::{PublishedGpConfig, SparseGpConfig};
@@ -21,7 +21,9 @@ use pace_train::record::{DataKind, Metric, MetricSpec, Run, Stage};
 use pace_train::{FitConfig, OptimiserConfig, Schedule};
 
 use crate::args::RunArgs;
-use crate::vae::{Checked, Gp, Judge, PaperRow, Plans, RawFeatures, SearchPlan, VaeArgs, VaeData, VaePlan, VaeProgram};
+use crate::vae::{
+    Checked, Gp, Judge, PaperRow, Plans, RawFeatures, SearchPlan, Tried, VaeArgs, VaeData, VaePlan, VaeProgram,
+};
 
 const PROGRAM: VaeProgram = VaeProgram {
     id: "bn",
@@ -29,6 +31,7 @@ const PROGRAM: VaeProgram = VaeProgram {
     raw: RawFeatures { of: raw_features, block: N_VARIABLES as usize - 1 },
     paper: PAPER,
     plans: Plans { best, paper, as_published },
+    tried: TRIED,
 };
 const PAPER: PaperRow = PaperRow {
     rmse: 0.115,
@@ -39,6 +42,18 @@ const PAPER: PaperRow = PaperRow {
     novel: 98.50,
     search: Some(-11107.29),
 };
+
+/// What was compared on validation graphs, before the test graphs were looked at.
+const TRIED: &[Tried] = &[
+    Tried { name: "variable by variable, beta 0.0005", change: |_| {} },
+    Tried { name: "the same, beta 0.005", change: |plan| plan.model.beta = 0.005 },
+    Tried { name: "the same, beta 0.00005", change: |plan| plan.model.beta = 0.00005 },
+    Tried { name: "the same, 2 epochs", change: |plan| plan.fit.epochs = 2 },
+    Tried {
+        name: "dense map, 64 dimensions",
+        change: |plan| (plan.model.latent, plan.model.positive, plan.model.d_latent) = (LatentHead::Dense, false, 64),
+    },
+];
 
 const BIC_OPTIMUM: MetricSpec = MetricSpec::new("bic_optimum", "best BIC of all networks (dynamic programming)");
 const BIC_GAP: MetricSpec = MetricSpec::new("bic_largest_gap", "largest difference of recomputed scores").lower();

@@ -17,7 +17,8 @@ use pace_train::{FitConfig, OptimiserConfig, Schedule};
 
 use crate::args::RunArgs;
 use crate::vae::{
-    Checked, Gp, Judge, LatentPlan, PaperRow, Plans, RawFeatures, SearchPlan, VaeArgs, VaeData, VaePlan, VaeProgram,
+    Checked, Gp, Judge, LatentPlan, PaperRow, Plans, RawFeatures, SearchPlan, Tried, VaeArgs, VaeData, VaePlan,
+    VaeProgram,
 };
 
 const PROGRAM: VaeProgram = VaeProgram {
@@ -26,6 +27,7 @@ const PROGRAM: VaeProgram = VaeProgram {
     raw: RawFeatures { of: raw_features, block: 11 },
     paper: PAPER,
     plans: Plans { best, paper, as_published },
+    tried: TRIED,
 };
 const PAPER: PaperRow = PaperRow {
     rmse: 0.254,
@@ -36,6 +38,22 @@ const PAPER: PaperRow = PaperRow {
     novel: 100.0,
     search: None,
 };
+
+/// What was compared on validation graphs, before the test graphs were looked at.
+const TRIED: &[Tried] = &[
+    Tried { name: "node by node, not below 0, 144 dimensions", change: |_| {} },
+    Tried { name: "the same, beta 0.0005", change: |plan| plan.model.beta = 0.0005 },
+    Tried { name: "the same, beta 0.02", change: |plan| plan.model.beta = 0.02 },
+    Tried { name: "the same, 288 dimensions", change: |plan| plan.model.d_latent = 288 },
+    Tried { name: "the same, 12 epochs", change: |plan| plan.fit.epochs = 12 },
+    Tried { name: "the same, 50 epochs", change: |plan| plan.fit.epochs = 50 },
+    Tried { name: "the same, below 0, too", change: |plan| plan.model.positive = false },
+    Tried { name: "dense map, 64 dimensions, 64 + 64 wide", change: |plan| plan.model = VaeConfig::paper().any() },
+    Tried {
+        name: "dense map, 64 dimensions, 32 + 32 wide",
+        change: |plan| plan.model = VaeConfig::paper().of_width(32).any(),
+    },
+];
 
 /// Six convolutions in a row, no skip connection: what NA has instead of an empty graph.
 const PLAIN: &str = "input conv3x3 conv3x3 conv3x3 conv3x3 conv3x3 conv3x3 output : 0>1 1>2 2>3 3>4 4>5 5>6 6>7";

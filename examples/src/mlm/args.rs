@@ -57,13 +57,19 @@ pub struct MlmArgs {
     /// Which vector of a graph is searched: that of the output node (the paper), or the mean of all nodes
     #[arg(long, value_enum)]
     pub readout: Option<ReadoutArg>,
-    /// What DNGO chooses among; the authors' protocol always chooses among all graphs [default: edits for nas101, space for nas301]
+    /// What DNGO chooses among; the authors' protocol always chooses among all graphs [default: edits]
     #[arg(long, value_enum)]
     pub reach: Option<ReachArg>,
     /// DNGO-LS asks for the most promising of this many nearest neighbours; 1 is the paper's. With `--reach edits` it chooses
     /// among the graphs one edit away instead
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub neighbourhood: u32,
+    /// Training steps of DNGO's network [default: 25]
+    #[arg(long, value_name = "N")]
+    pub dngo_steps: Option<usize>,
+    /// The seed of the first search; others than 1 serve to choose settings by searches that are not reported
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub first_seed: u64,
     /// How many networks DNGO averages over
     #[arg(long, value_name = "N", value_parser = count)]
     pub ensemble: Option<usize>,

@@ -22,10 +22,33 @@ pub enum MethodId {
     Evolution,
     /// Local mutation search
     Local,
+    /// Regularised evolution, one query at a time
+    #[value(name = "evolution_1")]
+    #[serde(rename = "evolution_1")]
+    EvolutionOne,
+    /// Local mutation search, one query at a time
+    #[value(name = "local_1")]
+    #[serde(rename = "local_1")]
+    LocalOne,
+    /// DNGO on raw features
+    Raw,
+    /// DNGO on an untrained encoder
+    Untrained,
     /// DNGO
     Dngo,
     /// DNGO with local search
     DngoLs,
+}
+
+/// The vectors that a method learns from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VectorsOf {
+    /// The trained encoder.
+    Trained,
+    /// The encoder as initialised.
+    Untrained,
+    /// One-hot operations and adjacency of the canonical form.
+    Raw,
 }
 
 impl MethodId {
@@ -35,6 +58,10 @@ impl MethodId {
             MethodId::Random => "random",
             MethodId::Evolution => "evolution",
             MethodId::Local => "local",
+            MethodId::EvolutionOne => "evolution_1",
+            MethodId::LocalOne => "local_1",
+            MethodId::Raw => "raw",
+            MethodId::Untrained => "untrained",
             MethodId::Dngo => "dngo",
             MethodId::DngoLs => "dngo_ls",
         }
@@ -46,14 +73,23 @@ impl MethodId {
             MethodId::Random => "random search",
             MethodId::Evolution => "regularised evolution",
             MethodId::Local => "local mutation search",
+            MethodId::EvolutionOne => "regularised evolution, one query at a time",
+            MethodId::LocalOne => "local mutation search, one query at a time",
+            MethodId::Raw => "DNGO on raw features",
+            MethodId::Untrained => "DNGO on an untrained encoder",
             MethodId::Dngo => "DNGO",
             MethodId::DngoLs => "DNGO-LS",
         }
     }
 
-    /// Whether it learns from the vectors of an encoder.
-    pub fn learns(self) -> bool {
-        matches!(self, MethodId::Dngo | MethodId::DngoLs)
+    /// The vectors it learns from, if it does.
+    pub fn vectors(self) -> Option<VectorsOf> {
+        match self {
+            MethodId::Dngo | MethodId::DngoLs => Some(VectorsOf::Trained),
+            MethodId::Untrained => Some(VectorsOf::Untrained),
+            MethodId::Raw => Some(VectorsOf::Raw),
+            _ => None,
+        }
     }
 }
 
@@ -71,7 +107,8 @@ const N_CENTRES: usize = 10;
 /// ... and at this many random graphs.
 const N_RANDOM: usize = 1000;
 
-/// DNGO without and with local search, random search, regularised evolution and local mutation search.
+/// DNGO without and with local search, DNGO on other vectors, and what needs no vectors: random search, regularised evolution
+/// and local mutation search, these two also one query at a time, as they are usually run.
 pub fn dngo_methods(args: &MlmArgs, task: Task, plan: DngoPlan) -> Vec<Method> {
     let (protocol, ensemble) = (args.protocol, args.ensemble);
     let dngo = |local_search| {
@@ -94,19 +131,26 @@ pub fn dngo_methods(args: &MlmArgs, task: Task, plan: DngoPlan) -> Vec<Method> {
             protocol,
             warp: Warp::Ranks,
             reach: match args.reach.unwrap_or(plan.reach) {
-                ReachArg::Edits => Reach::Edits { n_centres: N_CENTRES, n_twice: 0, n_random: N_RANDOM },
+                ReachArg::Edits => Reach::Edits { n_centres: N_CENTRES, n_twice: 0, n_steps: 0, n_random: N_RANDOM },
                 ReachArg::Space => Reach::Space,
             },
             neighbourhood: args.neighbourhood as usize,
             ..config
         }))
     };
-    let method = |id, strategy| Method { id, strategy };
+    let rounds = |id, strategy| Method { id, strategy, batch: None };
+    let single = |id, strategy| Method { id, strategy, batch: Some(1) };
+    let evolution = StrategyConfig::Evolution(EvolutionConfig::default());
+    let local = StrategyConfig::Local(LocalSearchConfig::default());
     vec![
-        method(MethodId::Random, StrategyConfig::Random),
-        method(MethodId::Evolution, StrategyConfig::Evolution(EvolutionConfig::default())),
-        method(MethodId::Local, StrategyConfig::Local(LocalSearchConfig::default())),
-        method(MethodId::Dngo, dngo(false)),
-        method(MethodId::DngoLs, dngo(true)),
+        rounds(MethodId::Random, StrategyConfig::Random),
+        rounds(MethodId::Evolution, evolution.clone()),
+        single(MethodId::EvolutionOne, evolution),
+        rounds(MethodId::Local, local.clone()),
+        single(MethodId::LocalOne, local),
+        rounds(MethodId::Raw, dngo(false)),
+        rounds(MethodId::Untrained, dngo(false)),
+        rounds(MethodId::Dngo, dngo(false)),
+        rounds(MethodId::DngoLs, dngo(true)),
     ]
 }

@@ -8,10 +8,12 @@ mod args;
 mod methods;
 mod plan;
 mod pretrain;
+mod raw;
 mod searches;
 
 pub use args::{MlmArgs, ReachArg};
-pub use methods::{DngoPlan, MethodId, dngo_methods};
+pub use methods::{DngoPlan, MethodId, VectorsOf, dngo_methods};
 pub use plan::MlmPlan;
 pub use pretrain::{Embedded, MlmData, pretrain_and_embed};
-pub use searches::{SearchPlan, SearchRow, record_searches, report_searches, search_all};
+pub use raw::raw_features;
+pub use searches::{Method, SearchPlan, SearchRow, record_searches, report_searches, search_all};

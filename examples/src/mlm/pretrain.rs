@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use burn::tensor::Device;
 use pace_graph::{Dag, DagSpec, Vectors};
 use pace_model::encoder::{Encoder, EncoderSettings};
 use pace_model::objective::Mlm;
 use pace_model::store::Saved;
-use pace_model::{DagBatch, DagTable};
+use pace_model::{DagBatch, DagTable, Layout};
 use pace_train::embed::{MatrixFile, SHARD_GRAPHS, embed_all};
 use pace_train::record::{Metric, MetricSpec, Run, Stage};
 use pace_train::{Pairs, Source};
@@ -27,13 +28,33 @@ pub struct MlmData<'a> {
     pub pairs: &'a [(usize, usize)],
 }
 
-/// Vectors of all graphs, and how fast they were made.
+/// The trained model with the vectors of all graphs, and how fast they were made.
 #[derive(Clone, Debug)]
 pub struct Embedded {
     /// The vectors.
     pub vectors: Vectors,
+    /// The model.
+    pub trained: Vectoriser,
+    /// The model before its training.
+    pub untrained: Vectoriser,
     train_graphs_per_s: f64,
     encode_graphs_per_s: f64,
+}
+
+/// A model that gives graphs vectors.
+#[derive(Clone, Debug)]
+pub struct Vectoriser {
+    model: Mlm<Encoder>,
+    layout: Layout,
+    device: Device,
+}
+
+impl Vectoriser {
+    /// The vectors of graphs.
+    pub fn vectors(&self, dags: &[Dag]) -> Vectors {
+        let table = DagTable::new(dags, &self.layout);
+        embed_all(&table, SHARD_GRAPHS, &self.device, |batch| self.model.embed(batch))
+    }
 }
 
 impl Embedded {
@@ -64,7 +85,11 @@ pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: Duratio
         anyhow::Ok((vectors, rate))
     })?;
     println!("{} graphs embedded in {} dimensions", vectors.len(), vectors.width());
-    Ok(Embedded { vectors, train_graphs_per_s: trained.graphs_per_s, encode_graphs_per_s })
+    let model = plan.model.init(data.spec, plan.fit.seed, &device);
+    let untrained = Vectoriser { model, layout: layout.clone(), device: device.clone() };
+    let train_graphs_per_s = trained.graphs_per_s;
+    let trained = Vectoriser { model: trained.model, layout, device };
+    Ok(Embedded { vectors, trained, untrained, train_graphs_per_s, encode_graphs_per_s })
 }
 
 fn train_on<S: Source<Batch = DagBatch>>(

@@ -20,6 +20,8 @@ pub struct Method {
     pub id: MethodId,
     /// The strategy.
     pub strategy: StrategyConfig,
+    /// Queries per round; `None` for those of the plan.
+    pub batch: Option<usize>,
 }
 
 /// How much is searched.
@@ -33,6 +35,8 @@ pub struct SearchPlan {
     pub batch: usize,
     /// Searches per method, with different seeds.
     pub seeds: usize,
+    /// The first of these seeds.
+    pub first_seed: u64,
 }
 
 impl SearchPlan {
@@ -40,6 +44,7 @@ impl SearchPlan {
     pub fn with_args(mut self, args: &MlmArgs) -> SearchPlan {
         self.budget = args.queries.unwrap_or(self.budget);
         self.seeds = args.seeds.unwrap_or(self.seeds);
+        self.first_seed = args.first_seed;
         if !args.methods.is_empty() {
             self.methods.retain(|method| args.methods.contains(&method.id));
         }
@@ -81,7 +86,7 @@ pub fn search_all<'o>(
     for method in &plan.methods {
         let bar = steps_bar(format!("{stage}: {}", method.id.name()), (plan.seeds * plan.budget) as u64);
         let mut curves = Vec::with_capacity(plan.seeds);
-        for seed in 1..=plan.seeds as u64 {
+        for seed in (plan.first_seed..).take(plan.seeds) {
             let stage = stage.clone().variant(method.id.name()).seed(seed);
             let values: Vec<f64> = run.once(&stage, |run| {
                 let path = run.path(&format!("{stage}.jsonl"));
@@ -93,13 +98,13 @@ pub fn search_all<'o>(
                     &*oracle(seed),
                     &mut journal,
                     plan.budget,
-                    plan.batch,
+                    method.batch.unwrap_or(plan.batch),
                     &mut |_| bar.inc(1),
                 )?;
                 let entries = journal.history().entries();
                 anyhow::Ok(trace.follow(|id| report(&entries[id].candidate)).values)
             })?;
-            bar.set_position(seed * plan.budget as u64);
+            bar.set_position((seed + 1 - plan.first_seed) * plan.budget as u64);
             curves.push(Curve { values });
         }
         bar.finish_and_clear();

@@ -41,7 +41,17 @@ pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Result<Plan> {
         check_hashes: true,
         pool_every: 1,
         mlm: MlmPlan::of(mlm.preset, Task::Nas101),
-        search: SearchPlan { methods: dngo_methods(mlm, Task::Nas101, DNGO), budget: 150, batch: 5, seeds: 60 },
+        search: SearchPlan {
+            methods: dngo_methods(
+                mlm,
+                Task::Nas101,
+                DngoPlan { epochs: mlm.dngo_steps.unwrap_or(DNGO.epochs), ..DNGO },
+            ),
+            budget: 150,
+            batch: 5,
+            seeds: 60,
+            first_seed: 1,
+        },
     };
     if run.smoke {
         (plan.renumber_every, plan.check_hashes, plan.pool_every) = (50, false, 40);

@@ -10,18 +10,20 @@ mod plan;
 
 use anyhow::Result;
 use clap::Parser;
+use pace_graph::Dag;
 use pace_graph::enumerate::{Darts, Sampler};
 use pace_model::objective::metric_pairs;
-use pace_search::Candidate;
 use pace_search::oracle::{Noisy, Oracle};
-use pace_search::space::{Listed, Open, Pool};
-use pace_search::strategy::Setting;
+use pace_search::space::{Embedded as Embeds, Encode, Encoded, Listed, Open, Pool, Space};
+use pace_search::strategy::{Reach, Setting, StrategyConfig};
+use pace_search::{Candidate, widen};
 use pace_train::record::{MetricSpec, Stage};
 use serde_json::json;
 
 use crate::args::RunArgs;
 use crate::mlm::{
-    MethodId, MlmArgs, MlmData, SearchRow, pretrain_and_embed, record_searches, report_searches, search_all,
+    Embedded, Method, MethodId, MlmArgs, MlmData, SearchRow, VectorsOf, pretrain_and_embed, raw_features,
+    record_searches, report_searches, search_all,
 };
 use crate::report::Report;
 use judge::judge;
@@ -85,16 +87,26 @@ pub fn run(args: &Args) -> Result<()> {
     let embedded = pretrain_and_embed(&plan.mlm, data, args.mlm.train.save_every(), &mut run)?;
     let (speeds, mut page) = (embedded.speeds(), Report::new("NAS-Bench-301"));
 
+    let Embedded { vectors, trained, untrained, .. } = embedded;
     let listed = Listed::new(dags);
-    let pool = Pool::new(&listed, embedded.vectors)?;
-    // What learns is confined to the embedded cells; the others may go anywhere in the DARTS space.
+    let pool = Pool::new(&listed, vectors)?;
     let open = Open::new(&Darts);
-    let setting = |learns: bool| {
-        if learns {
-            Setting { space: &pool, embedded: Some(&pool), mutate: Some(&Darts), known: None }
-        } else {
-            Setting { space: &open, embedded: None, mutate: Some(&Darts), known: None }
-        }
+    let by_trained = |dags: &[Dag]| widen(&trained.vectors(dags));
+    let by_untrained = |dags: &[Dag]| widen(&untrained.vectors(dags));
+    let by_raw = |dags: &[Dag]| widen(&raw_features(dags, &spec));
+    let [anywhere, anywhere_untrained, anywhere_raw] =
+        [&by_trained as &dyn Encode, &by_untrained, &by_raw].map(|encoder| Encoded::new(&open, encoder));
+    let setting = |method: &Method| {
+        let embedded: Option<&dyn Embeds> = match method.id.vectors() {
+            // Without edits a round chooses among the sampled cells, as in the paper.
+            Some(VectorsOf::Trained) if !reaches_edits(&method.strategy) => Some(&pool),
+            Some(VectorsOf::Trained) => Some(&anywhere),
+            Some(VectorsOf::Untrained) => Some(&anywhere_untrained),
+            Some(VectorsOf::Raw) => Some(&anywhere_raw),
+            None => None,
+        };
+        let space: &dyn Space = if let Some(embedded) = embedded { embedded } else { &open };
+        Setting { space, embedded, mutate: Some(&Darts), known: None }
     };
     // Even if noise guides, the cell that the search takes for its best is judged without it.
     let accuracy = |candidate: &Candidate| {
@@ -105,8 +117,7 @@ pub fn run(args: &Args) -> Result<()> {
         [(search, 0.0, ACCURACY, "Search"), (noisy, judge.noise, NOISY_ACCURACY, "Search with a noisy oracle")]
     {
         let oracle = |seed: u64| -> Box<dyn Oracle + '_> { Box::new(Noisy::new(&*judge.oracle, noise, seed)) };
-        let found =
-            search_all(&plan.search, &stage, |method| setting(method.id.learns()), oracle, &accuracy, &mut run)?;
+        let found = search_all(&plan.search, &stage, setting, oracle, &accuracy, &mut run)?;
         record_searches(&found, &row, &mut run);
         let text = "Accuracy of the best cell, %, judged without noise,";
         report_searches(&mut page, heading, text, 15, &found)?;
@@ -114,4 +125,9 @@ pub fn run(args: &Args) -> Result<()> {
     speeds.into_iter().for_each(|(spec, metric)| run.metric(&spec, metric));
     println!("report: {}", page.finish(run)?.display());
     Ok(())
+}
+
+/// Whether a strategy proposes edits, which lead anywhere in the space.
+fn reaches_edits(strategy: &StrategyConfig) -> bool {
+    matches!(strategy, StrategyConfig::Bayes(config) if matches!(config.reach, Reach::Edits { .. }))
 }

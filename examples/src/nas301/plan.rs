@@ -24,10 +24,9 @@ pub struct Plan {
 /// If a choice does not go with the encoder.
 pub fn plan(args: &Args) -> Result<Plan> {
     let mlm = MlmPlan::of(args.mlm.preset, Task::Nas301);
-    // Of 100,000 cells of the DARTS space hardly any are one edit apart.
-    let dngo = DngoPlan { epochs: 200, reach: ReachArg::Space };
+    let dngo = DngoPlan { epochs: args.mlm.dngo_steps.unwrap_or(25), reach: ReachArg::Edits };
     let methods = dngo_methods(&args.mlm, Task::Nas301, dngo);
-    let search = SearchPlan { methods, budget: 100, batch: 5, seeds: 10 };
+    let search = SearchPlan { methods, budget: 100, batch: 5, seeds: 20, first_seed: 1 };
     let mut plan = Plan { n_cells: 100_000, mlm, search };
     if args.run.smoke {
         plan.n_cells = 5000;

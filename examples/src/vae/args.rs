@@ -26,7 +26,11 @@ pub struct VaeArgs {
     /// Dropout
     #[arg(long, value_name = "X", value_parser = probability)]
     pub dropout: Option<f64>,
-    /// Leave out the search in the latent space
+    /// Compare settings instead: each is trained on nine tenths of the training graphs and scored on the others; the test graphs
+    /// are not looked at. Writes a table of what was tried
+    #[arg(long)]
+    pub tune: bool,
+    /// Leave out the searches
     #[arg(long)]
     pub no_search: bool,
     /// Stop after the surrogate scores: no reconstruction, nothing generated, no search

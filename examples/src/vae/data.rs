@@ -69,6 +69,16 @@ impl VaeData {
         Ok(data)
     }
 
+    /// The training part alone, cut again: nine tenths to train, the others in place of the test part, to choose settings by.
+    pub fn validation(self) -> VaeData {
+        let n_train = self.train.len() * 9 / 10;
+        let (mut train, mut train_scores) = (self.train, self.train_scores);
+        let (test, test_scores) = (train.split_off(n_train), train_scores.split_off(n_train));
+        let note =
+            format!("{}; of its training part {} graphs to train and {} to validate", self.note, n_train, test.len());
+        VaeData { train, train_scores, test, test_scores, note, ..self }
+    }
+
     /// The first graphs of each part.
     pub fn truncated(mut self, n_train: usize, n_test: usize) -> VaeData {
         self.train.truncate(n_train);

@@ -14,12 +14,13 @@ mod program;
 mod report;
 mod score;
 mod search;
+mod tune;
 mod vectors;
 
 pub use args::VaeArgs;
 pub use data::VaeData;
 pub use metrics::PaperRow;
-pub use plan::{Plans, VaePlan};
+pub use plan::{Plans, Tried, VaePlan};
 pub use program::{Checked, RawFeatures, VaeProgram};
 pub use score::Gp;
 pub use search::{Judge, LatentPlan, SearchPlan};

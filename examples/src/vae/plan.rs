@@ -35,6 +35,15 @@ impl Plans {
     }
 }
 
+/// A setting that is compared with others on validation graphs.
+#[derive(Clone, Copy, Debug)]
+pub struct Tried {
+    /// For the table.
+    pub name: &'static str,
+    /// What it changes in the plan.
+    pub change: fn(&mut VaePlan),
+}
+
 /// How much work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VaePlan {

@@ -10,7 +10,7 @@ use super::args::VaeArgs;
 use super::data::VaeData;
 use super::metrics::{PaperRow, record};
 use super::pipeline::reproduce;
-use super::plan::{Plans, VaePlan};
+use super::plan::{Plans, Tried, VaePlan};
 use super::report::report;
 use super::search::Judge;
 use crate::args::RunArgs;
@@ -56,6 +56,8 @@ pub struct VaeProgram {
     pub paper: PaperRow,
     /// The plan of each preset.
     pub plans: Plans,
+    /// The settings that `--tune` compares.
+    pub tried: &'static [Tried],
 }
 
 impl VaeProgram {
@@ -76,6 +78,9 @@ impl VaeProgram {
         let mut data = load(args)?;
         if let Some((n_train, n_test)) = plan.limit {
             data = data.truncated(n_train, n_test);
+        }
+        if vae.tune {
+            return self.tune(args, vae, data);
         }
         println!("{}", data.note);
         let width = plan.model.width(&data.spec, &pace_model::device::device("")?)?;

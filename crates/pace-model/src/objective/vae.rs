@@ -66,9 +66,16 @@ impl VaeConfig {
         }
     }
 
-    /// The paper's model with another map to the latent space: node by node, and not below 0.
+    /// The same with operations and positions embedded in `width` dimensions each, in encoder and decoder.
+    #[must_use]
+    pub fn of_width(mut self, width: usize) -> VaeConfig {
+        (self.decoder.embedding.d_op, self.decoder.embedding.d_position) = (width, width);
+        VaeConfig { encoder: self.encoder.of_width(width), ..self }
+    }
+
+    /// The paper's model at the widths of the authors' code, with another map to the latent space: node by node, and not below 0.
     pub fn per_node() -> VaeConfig {
-        VaeConfig { d_latent: 144, latent: LatentHead::PerNode, positive: true, ..VaeConfig::paper() }
+        VaeConfig { d_latent: 144, latent: LatentHead::PerNode, positive: true, ..VaeConfig::paper().of_width(32) }
     }
 
     /// The model of the authors' code on NA or BN.

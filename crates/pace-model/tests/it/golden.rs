@@ -13,7 +13,7 @@ use crate::setting::{sample, test_device, values};
 /// The mean loss per graph of the paper's VAE in ten steps of Adam on 64 ENAS graphs, 32 at a time, dropout and noise on.
 fn losses(device: &Device) -> Vec<f32> {
     let device = device.clone().autodiff();
-    let mut vae = VaeConfig::paper().init(&DagSpec::na(), 1, &device);
+    let mut vae = VaeConfig::paper().of_width(32).init(&DagSpec::na(), 1, &device);
     let table = DagTable::new(&sample(&Enas::default(), 64, 1), vae.encoder().layout());
     let mut adam = AdamConfig::new().with_epsilon(1e-8).init();
     let step = |step: usize| {

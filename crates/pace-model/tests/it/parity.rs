@@ -160,7 +160,7 @@ fn published_vae_on_bn() {
 #[test]
 fn paper_vae_on_cells() {
     let spec = DagSpec::nas101();
-    check_vae(&fixture!("vae_paper", spec), VaeConfig::paper(), &spec);
+    check_vae(&fixture!("vae_paper", spec), VaeConfig::paper().of_width(32), &spec);
 }
 
 /// The published code fills -1e9 in for masked scores, and no gradient passes there.

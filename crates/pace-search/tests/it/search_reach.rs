@@ -14,7 +14,11 @@ use pace_search::{Error, History, Origin, Outcome, run_in_memory};
 use crate::search_sample::{Moves, bayes, chains, pool};
 
 fn config(n_centres: usize, n_random: usize) -> BayesianOptimisationConfig {
-    BayesianOptimisationConfig { initial: 12, reach: Reach::Edits { n_centres, n_twice: 0, n_random }, ..bayes() }
+    BayesianOptimisationConfig {
+        initial: 12,
+        reach: Reach::Edits { n_centres, n_twice: 0, n_steps: 0, n_random },
+        ..bayes()
+    }
 }
 
 /// Some chains and the graphs one edit away from them, some of these twice.

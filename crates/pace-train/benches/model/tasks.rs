@@ -59,8 +59,9 @@ pub fn dump_na(file: &str) {
 
 fn vae_na(settings: &Settings) -> Measured {
     let dags = sample(&Enas::default(), N_NA);
-    let mut config = VaeConfig::paper();
-    // As the peer: the published attention to the memory.
+    // As the peer: the widths of the authors' code,
+    let mut config = VaeConfig::paper().of_width(32);
+    // and the published attention to the memory.
     config.decoder.masked_memory = true;
     let model = config.init(&DagSpec::na(), 1, &Device::flex().autodiff());
     let layout = config.encoder.layout(&DagSpec::na());

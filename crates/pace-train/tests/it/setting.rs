@@ -22,11 +22,11 @@ pub fn dags(count: usize) -> Vec<Dag> {
 }
 
 pub fn table(count: usize) -> DagTable {
-    DagTable::new(&dags(count), &VaeConfig::paper().encoder.layout(&DagSpec::na()))
+    DagTable::new(&dags(count), &VaeConfig::paper().of_width(32).encoder.layout(&DagSpec::na()))
 }
 
 pub fn vae(device: &Device) -> Vae<Pace, PaceDecoder> {
-    VaeConfig::paper().init(&DagSpec::na(), 1, device)
+    VaeConfig::paper().of_width(32).init(&DagSpec::na(), 1, device)
 }
 
 /// Four epochs of five steps.

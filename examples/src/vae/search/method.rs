@@ -92,6 +92,8 @@ pub struct Learner {
     pub n_centres: usize,
     /// The number of graphs two edits away.
     pub n_twice: usize,
+    /// The number of steps of a beam search through edits of edits.
+    pub n_steps: usize,
     /// The number of random graphs.
     pub n_random: usize,
     /// The largest number of rows of the GP, the best ones.
@@ -104,7 +106,8 @@ impl Learner {
     fn strategy(&self, block: usize) -> BayesianOptimisationConfig {
         let gp = AdditiveGpConfig { max_rows: self.max_rows, ..AdditiveGpConfig::new(block) };
         let log_ei = AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 });
-        let reach = Reach::Edits { n_centres: self.n_centres, n_twice: self.n_twice, n_random: self.n_random };
+        let Learner { n_centres, n_twice, n_steps, n_random, .. } = *self;
+        let reach = Reach::Edits { n_centres, n_twice, n_steps, n_random };
         BayesianOptimisationConfig {
             initial: 0,
             relearn: self.relearn,

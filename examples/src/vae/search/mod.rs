@@ -66,14 +66,14 @@ impl SearchPlan {
             starts: vec![StartId::Best, StartId::Random, StartId::Empty],
             n_known: 2000,
             methods: MethodId::ALL.to_vec(),
-            learner: Learner { n_centres: 10, n_twice: 200, n_random: 100, max_rows: 1000, relearn: 0.1 },
+            learner: Learner { n_centres: 10, n_twice: 0, n_steps: 3, n_random: 0, max_rows: 1000, relearn: 0.1 },
             latent: LatentPlan::paper(),
         }
     }
 
     /// The same on little work.
     pub fn smoke(self) -> SearchPlan {
-        let learner = Learner { n_twice: 20, n_random: 20, max_rows: 100, ..self.learner };
+        let learner = Learner { n_steps: 1, max_rows: 100, ..self.learner };
         SearchPlan { seeds: 2, budget: 12, n_known: 200, learner, latent: self.latent.smoke(), ..self }
     }
 }

@@ -5,6 +5,8 @@ use pace_search::strategy::{BayesianOptimisationConfig, EvolutionConfig, LocalSe
 use pace_search::surrogate::{AdditiveGpConfig, SurrogateConfig};
 use serde::{Deserialize, Serialize};
 
+use super::start::StartId;
+
 /// A way to search, under the name it has in files and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,11 +70,11 @@ impl MethodId {
         matches!(self, MethodId::Pace | MethodId::Raw | MethodId::Untrained)
     }
 
-    /// Its settings, for vectors with `block` numbers per node.
-    pub fn strategy(self, learner: &Learner, block: usize) -> StrategyConfig {
+    /// Its settings from this start, for vectors with `block` numbers per node.
+    pub fn strategy(self, learner: &Learner, start: StartId, block: usize) -> StrategyConfig {
         match self {
             MethodId::Pace | MethodId::Raw | MethodId::Untrained => {
-                StrategyConfig::Bayes(Box::new(learner.strategy(block)))
+                StrategyConfig::Bayes(Box::new(learner.strategy(start, block)))
             }
             MethodId::Hill => StrategyConfig::Local(LocalSearchConfig::hill_climbing()),
             MethodId::Local => StrategyConfig::Local(LocalSearchConfig::default()),
@@ -84,10 +86,12 @@ impl MethodId {
 
 /// The settings that all methods with a GP share.
 ///
-/// A round looks at the graphs one edit away from the best so far, at some two edits away and at random ones, encodes them, and
-/// asks for those that the GP expects to improve the best most. The GP adds up what the nodes contribute.
+/// A round looks at the graphs one edit away from the best so far and at some two edits away, encodes them, and asks for those that
+/// the GP expects to improve the best most. The GP adds up what the nodes contribute.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Learner {
+    /// Random edits that a search from the empty graph begins with.
+    pub initial: usize,
     /// The number of best graphs whose edits are looked at.
     pub n_centres: usize,
     /// The number of graphs two edits away.
@@ -103,13 +107,14 @@ pub struct Learner {
 }
 
 impl Learner {
-    fn strategy(&self, block: usize) -> BayesianOptimisationConfig {
+    fn strategy(&self, start: StartId, block: usize) -> BayesianOptimisationConfig {
         let gp = AdditiveGpConfig { max_rows: self.max_rows, ..AdditiveGpConfig::new(block) };
         let log_ei = AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 });
         let Learner { n_centres, n_twice, n_steps, n_random, .. } = *self;
         let reach = Reach::Edits { n_centres, n_twice, n_steps, n_random };
         BayesianOptimisationConfig {
-            initial: 0,
+            // From one graph there is nothing to learn.
+            initial: if start == StartId::Empty { self.initial } else { 0 },
             relearn: self.relearn,
             reach,
             ..BayesianOptimisationConfig::new(SurrogateConfig::AdditiveGp(gp), log_ei)

@@ -66,14 +66,22 @@ impl SearchPlan {
             starts: vec![StartId::Best, StartId::Random, StartId::Empty],
             n_known: 2000,
             methods: MethodId::ALL.to_vec(),
-            learner: Learner { n_centres: 10, n_twice: 0, n_steps: 3, n_random: 0, max_rows: 1000, relearn: 0.1 },
+            learner: Learner {
+                initial: 5,
+                n_centres: 5,
+                n_twice: 20,
+                n_steps: 0,
+                n_random: 0,
+                max_rows: 300,
+                relearn: 0.1,
+            },
             latent: LatentPlan::paper(),
         }
     }
 
     /// The same on little work.
     pub fn smoke(self) -> SearchPlan {
-        let learner = Learner { n_steps: 1, max_rows: 100, ..self.learner };
+        let learner = Learner { max_rows: 100, ..self.learner };
         SearchPlan { seeds: 2, budget: 12, n_known: 200, learner, latent: self.latent.smoke(), ..self }
     }
 }
@@ -168,7 +176,7 @@ fn search(
         _ => (&trained, model.block),
     };
     let space = Encoded::new(&open, encoder);
-    let strategy: StrategyConfig = method.strategy(&plan.learner, block);
+    let strategy: StrategyConfig = method.strategy(&plan.learner, start, block);
     let bar = steps_bar(kind.to_string(), (plan.seeds * plan.budget) as u64);
     let found: Vec<Vec<Option<f64>>> = run.each(&stages, |index| {
         let seed = index as u64 + 1;

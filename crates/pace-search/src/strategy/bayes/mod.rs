@@ -51,7 +51,8 @@ pub enum Protocol {
 /// How to learn and how to choose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BayesianOptimisationConfig {
-    /// The number of random queries at the start. It may be 0 if scores are known before the search.
+    /// The number of random queries at the start. It may be 0 if scores are known before the search. Under [`Reach::Edits`] they
+    /// are edits of the best graph that is known, if there is one.
     pub initial: usize,
     /// The model of the scores.
     pub surrogate: SurrogateConfig,

@@ -2,6 +2,7 @@
 
 use pace_graph::Dag;
 use rand::Rng;
+use rand::seq::SliceRandom;
 
 use super::belief::Belief;
 use super::{BayesianOptimisation, Reach};
@@ -23,7 +24,7 @@ impl BayesianOptimisation<'_> {
         let phase = self.phase(history);
         let n_due = phase.n_to_begin(config.initial).or_else(|| phase.n_to_restart(config.initial, config.patience));
         if let Some(n_due) = n_due {
-            return Ok(self.space.sample(n_due, &taken, &mut rng));
+            return self.random(n_due, &mut taken, &mut rng);
         }
         let (mut found, mut belief) = self.guided(history, n, &taken, &mut rng)?;
         if config.local_search {
@@ -34,6 +35,20 @@ impl BayesianOptimisation<'_> {
             found.extend(self.neighbours(&history.top(config.n_centres), taken, belief)?);
         }
         Ok(found)
+    }
+
+    /// Random queries: edits of the best known graph if edits are what a round chooses among, else any graphs of the space.
+    fn random(&self, n: usize, taken: &mut Taken<'_>, rng: &mut dyn Rng) -> Result<Vec<Candidate>, Error> {
+        let known = self.graphs.and_then(Known::best);
+        if let (Reach::Edits { .. }, Some((best, _))) = (self.config.reach, known) {
+            let mut near = self.edits()?.around([best], taken);
+            near.shuffle(rng);
+            near.truncate(n);
+            if !near.is_empty() {
+                return Ok(near.into_iter().map(|edit| Candidate { origin: Origin::Random, ..edit }).collect());
+            }
+        }
+        Ok(self.space.sample(n, taken, rng))
     }
 
     /// The best candidates by the acquisition, and the belief behind them, which has imagined the outcomes of all but the last.

@@ -42,7 +42,7 @@ impl AdditiveGpConfig {
         let mut rows: Vec<usize> = (0..n_best).chain(more.into_iter().map(|row| n_best + row)).collect();
         rows.sort_unstable();
         let (x, y) = (gather(x.as_ref(), &rows), rows.iter().map(|&row| y[row]).collect::<Vec<f64>>());
-        let start = Covariance::start(self.kernel, self.block, x.as_ref());
+        let start = Covariance::start(self, x.as_ref());
         let (centre, rows) = (start.pack(), Rows::new(&start, x.as_ref(), &y));
         let mut evaluate = |packed: &[f64]| {
             if packed.last().is_some_and(|&log_noise| log_noise < LOWEST_NOISE) {

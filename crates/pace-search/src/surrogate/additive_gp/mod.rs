@@ -33,6 +33,8 @@ pub struct AdditiveGpConfig {
     pub kernel: Kernel,
     /// The width of the part of a vector that belongs to one node. It divides the width of the vectors.
     pub block: usize,
+    /// The share of the variance that starts in the term over whole vectors; the rest is spread evenly over the nodes.
+    pub whole: f64,
     /// The largest number of rows of the posterior: those with the highest scores.
     pub max_rows: usize,
     /// The largest number of rows to learn the hyperparameters on: half of them the best, the others random.
@@ -50,6 +52,7 @@ impl AdditiveGpConfig {
         AdditiveGpConfig {
             kernel: Kernel::Matern52,
             block,
+            whole: 0.02,
             max_rows: 1000,
             learn_rows: 300,
             max_iterations: 20,
@@ -62,6 +65,10 @@ impl AdditiveGpConfig {
         match *self {
             AdditiveGpConfig { block, .. } if block == 0 || !width.is_multiple_of(block) => {
                 bad("block", block, "it divides the width of the vectors")
+            }
+            AdditiveGpConfig { whole, .. } if !(whole > 0.0 && whole < 1.0) => {
+                let range = "it lies between 0 and 1";
+                Err(Error::BadSetting { name: "whole", value: whole.to_string(), range })
             }
             AdditiveGpConfig { max_rows: 0, .. } => bad("max_rows", 0, "a fit needs at least 1 row"),
             AdditiveGpConfig { learn_rows: 0, .. } => bad("learn_rows", 0, "a fit needs at least 1 row"),

@@ -40,6 +40,8 @@ use outcome::Searches;
 pub struct SearchPlan {
     /// Searches of each kind, with different seeds.
     pub seeds: usize,
+    /// The first of these seeds. Seeds 1 to 8 served to choose the settings of the learner.
+    pub first_seed: u64,
     /// Queries per search.
     pub budget: usize,
     /// Queries per round; methods that learn from other vectors than PACE's take the first of these only.
@@ -61,6 +63,7 @@ impl SearchPlan {
     pub fn paper() -> SearchPlan {
         SearchPlan {
             seeds: 10,
+            first_seed: 11,
             budget: 500,
             batches: vec![1, 5],
             starts: vec![StartId::Best, StartId::Random, StartId::Empty],
@@ -164,7 +167,7 @@ fn search(
     run: &mut Run,
 ) -> Result<Vec<Trace>> {
     let kind = Stage::new("search").variant(&format!("{}-{}-{batch}", method.name(), start.name()));
-    let stages: Vec<Stage> = (1..=plan.seeds as u64).map(|seed| kind.clone().seed(seed)).collect();
+    let stages: Vec<Stage> = (plan.first_seed..).take(plan.seeds).map(|seed| kind.clone().seed(seed)).collect();
     let paths: Vec<_> = stages.iter().map(|stage| run.path(&format!("{stage}.jsonl"))).collect();
     let open = Open::new(&*judge.sampler);
     let (trained, untrained) =
@@ -179,7 +182,7 @@ fn search(
     let strategy: StrategyConfig = method.strategy(&plan.learner, start, block);
     let bar = steps_bar(kind.to_string(), (plan.seeds * plan.budget) as u64);
     let found: Vec<Vec<Option<f64>>> = run.each(&stages, |index| {
-        let seed = index as u64 + 1;
+        let seed = plan.first_seed + index as u64;
         let known = start.known((model.train, model.scores), plan.n_known, judge, seed)?;
         let embedded = method.learns().then_some(&space as &dyn Embedded);
         let setting = Setting { space: &open, embedded, mutate: Some(&*judge.edits), known: Some(&known) };

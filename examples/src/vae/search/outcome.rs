@@ -154,3 +154,33 @@ impl SearchOutcome {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn searches(scores: &[&[f64]]) -> Searches {
+        let traces = scores.iter().map(|scores| Trace::of(scores.iter().map(|&score| Some(score)))).collect();
+        Searches { start: StartId::Empty, batch: 5, method: MethodId::Hill, traces }
+    }
+
+    #[test]
+    fn a_search_that_misses_the_optimum_counts_as_more_than_the_budget() {
+        let found = searches(&[&[-3.0, -1.0], &[-2.0, -2.0, -2.0, -2.0], &[-1.0], &[-3.0, -3.0, -1.0]]);
+        assert_eq!(found.until(-1.0, 4), (75.0, 2.5));
+        let found = searches(&[&[-3.0, -3.0], &[-1.0, -1.0], &[-3.0, -3.0]]);
+        assert_eq!(found.until(-1.0, 2), (100.0 / 3.0, 3.0));
+    }
+
+    #[test]
+    fn ids_tell_starts_and_rounds_apart() {
+        let hill = searches(&[]);
+        assert_eq!(hill.suffix(), "hill_empty_5");
+        assert_eq!(Searches { start: StartId::Best, batch: 1, ..hill }.suffix(), "hill");
+    }
+
+    #[test]
+    fn what_was_known_counts_as_found() {
+        assert_eq!(searches(&[&[-3.0], &[-1.0]]).finals(-2.0), [-2.0, -1.0]);
+    }
+}

@@ -103,6 +103,13 @@ pub fn capture(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed something that is not UTF-8"))
 }
 
+/// The target triple of this machine, as rustc calls it.
+pub fn host() -> Result<String> {
+    let printed = capture(Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV"))?;
+    let host = printed.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
+    Ok(host.to_owned())
+}
+
 /// The command as one would type it.
 pub fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());

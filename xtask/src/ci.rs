@@ -9,6 +9,7 @@ use crate::asm;
 use crate::cargo::{cargo, run as run_command};
 #[cfg(unix)]
 use crate::faults;
+use crate::fuzz;
 use crate::root::workspace_root;
 use crate::setup::{self, Environment, Policy};
 use crate::test;
@@ -19,6 +20,8 @@ pub struct Args {
     /// The steps, in the order to run them [default: fmt clippy test doc]
     #[arg(value_enum)]
     steps: Vec<Step>,
+    #[command(flatten)]
+    fuzz: fuzz::Options,
 }
 
 /// One step of the check.
@@ -46,6 +49,8 @@ enum Step {
     /// The tests of pace-model on a Vulkan device in software; a long build and slow tests. Wants Mesa 26 (Debian sid:
     /// mesa-vulkan-drivers): the shader compilers of 22.3 and 25.0 crash
     Vulkan,
+    /// Fuzz every reader: ten million executions, guided by coverage, from seeds that our own writers make. Needs a C++ compiler
+    Fuzz,
 }
 
 /// What runs when no step is named.
@@ -57,17 +62,20 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
     let steps = if args.steps.is_empty() { &USUAL } else { args.steps.as_slice() };
     for step in steps {
         eprintln!("ci: {}", step.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default());
-        step.run(&environment)?;
+        step.run(&environment, args)?;
     }
     Ok(())
 }
 
 impl Step {
     /// Everything in the release profile: nauty's C code and the build scripts are then built once for all steps.
-    fn run(self, environment: &Environment) -> Result<()> {
+    fn run(self, environment: &Environment, args: &Args) -> Result<()> {
         let mut command = cargo(environment);
         match self {
-            Step::Fmt => command.args(["fmt", "--all", "--check"]),
+            Step::Fmt => {
+                run_command(cargo(environment).args(["fmt", "--check", "--manifest-path", "fuzz/Cargo.toml"]))?;
+                command.args(["fmt", "--all", "--check"])
+            }
             Step::Clippy => {
                 command.args(["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"])
             }
@@ -87,6 +95,7 @@ impl Step {
                 .args(["check", "--release", "--package", "pace-model", "--features", "cuda"]),
             Step::Ndarray => model_tests(&mut command, "ndarray", "ndarray"),
             Step::Vulkan => model_tests(&mut command, "vulkan", "vulkan:cpu"),
+            Step::Fuzz => return fuzz::run(environment, &args.fuzz),
         };
         run_command(&mut command)
     }

@@ -11,6 +11,7 @@ mod distill;
 #[cfg(unix)]
 mod faults;
 mod fetch;
+mod fuzz;
 mod git;
 mod libclang;
 mod report;

@@ -74,6 +74,8 @@ fn row(spec: &MetricSpec, metric: &Metric) -> String {
 
 /// A number that the decimals would round to nothing is written with an exponent.
 fn format_number(value: f64, decimals: usize) -> String {
+    // A double has no more, and a precision beyond 16 bits is a panic of the formatter.
+    let decimals = decimals.min(17);
     let tiny = value != 0.0 && value.abs() < 10_f64.powi(-(decimals as i32)) / 2.0;
     if tiny { format!("{value:.1e}") } else { format!("{value:.decimals$}") }
 }
@@ -115,6 +117,17 @@ mod tests {
         assert!(page.contains("18 s in all"), "{page}");
         assert_eq!(seconds(&page), Some(18.0));
         assert!(carries(&page, remarks("na")) && !carries(&page, remarks("bn")));
+    }
+
+    /// Found by fuzzing: both ended the program.
+    #[test]
+    fn odd_commits_and_decimals_make_a_page_too() {
+        let text = r#"{"format": 2, "title": "NA", "dataset": "na", "encoder": "pace", "data": "real", "data_note": "", "commit": "0123456789a\u00e9",
+            "seed": 1, "threads": 2, "stages": [], "metrics": {"rmse": {"mean": 0.25, "std": null, "n": 1}}, "table": [{"id": "rmse",
+            "title": "RMSE", "unit": "", "decimals": 18446744073709551615, "better": "lower", "paper": null}]}"#;
+        let page = render(&Results::parse(text).unwrap());
+        assert!(page.contains("commit 0123456789a\u{e9} "), "{page}");
+        assert!(page.contains("| RMSE | lower | 0.25000000000000000 | - | 1 | - |"), "{page}");
     }
 
     #[test]

@@ -31,7 +31,8 @@ impl fmt::Display for Provenance<'_> {
             f,
             "{MADE_BY}{dataset}` and `cargo xtask report`; do not edit. Encoder {encoder}, seed {seed}, {threads} threads"
         )?;
-        let commit = self.results.commit.as_deref().map_or(UNKNOWN, |commit| &commit[..commit.len().min(DIGITS)]);
+        let commit = self.results.commit.as_deref().unwrap_or(UNKNOWN);
+        let commit: String = commit.chars().take(DIGITS).collect();
         let state = match self.results.dirty {
             Some(false) => "",
             Some(true) => DIRTY,

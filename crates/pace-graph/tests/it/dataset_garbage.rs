@@ -190,6 +190,23 @@ proptest! {
     }
 }
 
+/// Found by fuzzing: one edge more than a number holds.
+#[test]
+fn a_spec_without_limits_takes_a_start_symbol() {
+    let text = format!("{{\"spec\": {}}}\n{{\"ops\": [0], \"edges\": []}}\n", unlimited());
+    let spec = JsonLines::default().read(&mut text.as_bytes(), "my.file", &mut |_| {}).unwrap().spec;
+    let with_start = spec.with_start_symbol();
+    assert_eq!((with_start.max_nodes, with_start.max_edges), (usize::MAX, Some(usize::MAX)));
+    assert!(with_start.is_valid(&with_start.add_start_symbol(&"0 : ".parse().unwrap())));
+}
+
+fn unlimited() -> String {
+    format!(
+        r#"{{"name": "mine", "ops": ["a"], "max_nodes": {0}, "max_edges": {0}, "input": null, "output": null, "start": null, "validity": "any"}}"#,
+        usize::MAX
+    )
+}
+
 #[test]
 fn data_dir_survives_odd_names() {
     let dir = DataDir::at("/nonexistent");

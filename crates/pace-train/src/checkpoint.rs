@@ -65,11 +65,13 @@ struct File {
     optimiser: Part,
 }
 
-/// A file of a checkpoint. Its size tells whether it was cut short.
+/// A file of a checkpoint. Its size tells whether it was cut short, its checksum whether a bit has changed: Burn's reader of
+/// moments ends the process over some such bits, and starts others anew without a word.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Part {
     name: String,
     bytes: usize,
+    crc32c: u32,
 }
 
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -117,7 +119,7 @@ impl Checkpoint {
         let write = |name: String, bytes: &[u8]| {
             let path = self.dir.join(&name);
             write_whole(&path, bytes).map_err(Error::io("write", &path))?;
-            Ok(Part { name, bytes: bytes.len() })
+            Ok(Part { name, bytes: bytes.len(), crc32c: crc32c::crc32c(bytes) })
         };
         let step = state.step;
         let mut ids = Ids::default();
@@ -204,8 +206,9 @@ impl Checkpoint {
             let path = self.dir.join(&part.name);
             let bytes = fs::read(&path).map_err(|error| self.damaged(&path, error))?;
             match bytes.len() == part.bytes {
-                true => Ok((path, bytes)),
                 false => Err(self.damaged(&path, format!("it has {} of {} bytes", bytes.len(), part.bytes))),
+                true if crc32c::crc32c(&bytes) != part.crc32c => Err(self.damaged(&path, "its checksum is wrong")),
+                true => Ok((path, bytes)),
             }
         };
         let (weights_path, weights) = read(&file.weights)?;

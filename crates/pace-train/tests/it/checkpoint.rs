@@ -130,8 +130,8 @@ fn a_checkpoint_of_another_run_is_refused_and_left_alone() {
     assert!(path.join("state.json").exists());
 }
 
-/// Cuts off one file of the last checkpoint.
-fn cut(dir: &std::path::Path, name: &str) {
+/// The file of the last checkpoint whose name starts so.
+fn named(dir: &std::path::Path, name: &str) -> std::path::PathBuf {
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let matching = entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(name));
     // The largest step is the last.
@@ -139,7 +139,12 @@ fn cut(dir: &std::path::Path, name: &str) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         name.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
     };
-    let path = matching.max_by_key(step).unwrap();
+    matching.max_by_key(step).unwrap()
+}
+
+/// Cuts off one file of the last checkpoint.
+fn cut(dir: &std::path::Path, name: &str) {
+    let path = named(dir, name);
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
 }
@@ -179,4 +184,26 @@ fn a_damaged_checkpoint_without_one_before_is_named() {
         let text = error.to_string();
         assert!(text.contains(name) && text.contains(&format!("delete {}", path.display())), "{text}");
     }
+}
+
+/// Found by fuzzing: Burn's reader of moments panicked, or took a changed number for the right one.
+#[test]
+fn a_changed_byte_is_found_wherever_it_is() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("checkpoint");
+    let checkpoint = Checkpoint::new(&path, "a model");
+    run(Some(&checkpoint), &config(), None).unwrap();
+    for name in ["weights-", "optimiser-"] {
+        let file = named(&path, name);
+        let whole = std::fs::read(&file).unwrap();
+        for place in (0..whole.len()).step_by(whole.len() / 7) {
+            let mut changed = whole.clone();
+            changed[place] ^= 0x10;
+            std::fs::write(&file, &changed).unwrap();
+            let error = run(Some(&checkpoint), &config(), None).unwrap_err();
+            assert!(matches!(&error, Error::DamagedCheckpoint { .. }), "{name} at {place}: {error}");
+        }
+        std::fs::write(&file, &whole).unwrap();
+    }
+    run(Some(&checkpoint), &config(), None).unwrap();
 }

@@ -30,12 +30,17 @@ impl<'a> Taken<'a> {
 
     /// An upper bound of the rows of a pool that are taken.
     pub fn len(&self) -> usize {
-        self.places.len() + self.history.map_or(0, History::n_asked)
+        self.places.len() + self.history.map_or(0, History::n_asked) + self.n_known()
+    }
+
+    /// The number of graphs whose scores were known before. Unlike queries they have no row that is marked as taken.
+    pub(crate) fn n_known(&self) -> usize {
+        self.known.map_or(0, |known| known.graphs().len())
     }
 
     /// Whether nothing is taken.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0 && self.keys.is_empty() && self.known.is_none_or(|known| known.graphs().is_empty())
+        self.len() == 0 && self.keys.is_empty()
     }
 
     /// Marks a candidate and its row as taken. Returns false if it or an isomorphic graph was taken before.

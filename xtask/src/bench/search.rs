@@ -76,7 +76,20 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32, embeddings: Opti
             }
         }
     }
-    Ok(report::on(&machine, compare(&own, &peers, &doubles, *effort)?))
+    let mut rows = compare(&own, &peers, &doubles, *effort)?;
+    rows.extend(short_scales(&last_json(&capture(program(&ours).arg("short"))?)?)?);
+    Ok(report::on(&machine, rows))
+}
+
+/// Our times at a short length-scale beside those at a long one: subnormal numbers, which are slow on many processors, would show.
+fn short_scales(times: &Value) -> Result<Vec<Row>> {
+    let models = times.as_object().context("the times are not an object")?;
+    let row = |(model, times): (&String, &Value)| {
+        let name = format!("search/sparse GP, short length-scales, {model}, 1000 x 2, M = 500, length-scale 0.02");
+        let time = |field: &str| least(std::slice::from_ref(times), field);
+        Ok(Row::new(&name, "ms", time("short")?, "ours at length-scale 0.1", time("long")?))
+    };
+    models.iter().map(row).collect()
 }
 
 fn compare(own: &[Value], peers: &[Value], doubles: &[Value], [subset, iterations]: [&str; 2]) -> Result<Vec<Row>> {
@@ -134,6 +147,16 @@ mod tests {
         assert!(rows.iter().all(|row| row.name.starts_with("search/")));
         let names: std::collections::BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names.len(), rows.len(), "{names:?}");
+    }
+
+    #[test]
+    fn short_length_scales_are_compared_with_long_ones() {
+        let rows =
+            short_scales(&json!({"vfe": {"long": 3.0, "short": 6.0}, "fitc": {"long": 1.0, "short": 1.0}})).unwrap();
+        let vfe = rows.iter().find(|row| row.name.contains("short length-scales, vfe,")).unwrap();
+        assert_eq!((rows.len(), vfe.value, vfe.peer_value, vfe.ratio), (2, 6.0, 3.0, 0.5));
+        assert!(rows.iter().all(|row| row.name.starts_with("search/")));
+        assert!(short_scales(&json!({"vfe": {"long": 3.0}})).is_err());
     }
 
     #[test]

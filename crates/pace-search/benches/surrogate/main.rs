@@ -3,6 +3,7 @@
 //! ```text
 //! cargo bench -p pace-search --bench surrogate             a table
 //! cargo bench -p pace-search --bench surrogate -- --json   {"<what>": number}
+//! cargo bench -p pace-search --bench surrogate -- short    milliseconds of one evaluation at short length-scales
 //! cargo bench -p pace-search --bench surrogate -- na       quality on the raw features of NA, if its file is found
 //! ```
 //!
@@ -19,6 +20,7 @@ mod data;
 mod embeddings;
 mod na;
 mod score;
+mod short;
 #[path = "../timing/mod.rs"]
 mod timing;
 mod versus;
@@ -44,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
         ["na", ..] => na::run(&args),
+        ["short"] => println!("{}", short::times()),
         ["dump", folder, ref source @ ..] => versus::dump(&data(source)?, Path::new(folder))?,
         ["fit", subset, iterations, ref source @ ..] => {
             versus::fit(&data(source)?, subset.parse()?, iterations.parse()?)?;

@@ -43,20 +43,26 @@ impl<'a> Encoded<'a> {
             let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             keys.iter().map(|key| kept.get(key).cloned()).collect()
         };
-        let missing: Vec<usize> = (0..dags.len()).filter(|&index| found[index].is_none()).collect();
-        if !missing.is_empty() {
-            let new: Vec<Dag> = missing.iter().map(|&index| dags[index].clone()).collect();
+        let mut missing: HashMap<&GraphKey, usize> = HashMap::new();
+        let mut new: Vec<Dag> = Vec::new();
+        for index in (0..dags.len()).filter(|&index| found[index].is_none()) {
+            missing.entry(&keys[index]).or_insert_with(|| {
+                new.push(dags[index].clone());
+                new.len() - 1
+            });
+        }
+        if !new.is_empty() {
             let vectors = self.encoder.encode(&new);
             assert_eq!(vectors.nrows(), new.len(), "an encoder gives each graph a vector");
+            let vector = |row: usize| vectors.row(row).iter().copied().collect::<Vec<f64>>();
+            for (key, found) in keys.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
+                *found = Some(vector(missing[key]));
+            }
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.len() + new.len() > N_KEPT {
                 kept.clear();
             }
-            for (&index, row) in missing.iter().zip(vectors.row_iter()) {
-                let vector: Vec<f64> = row.iter().copied().collect();
-                kept.insert(keys[index].clone(), vector.clone());
-                found[index] = Some(vector);
-            }
+            kept.extend(missing.into_iter().map(|(key, row)| (key.clone(), vector(row))));
         }
         found.into_iter().map(|vector| vector.expect("every graph was encoded")).collect()
     }

@@ -3,8 +3,8 @@
 use faer::MatRef;
 use pace_search::Matrix;
 use pace_search::surrogate::{
-    BayesianRegression, Bound, DngoConfig, InducingInit, Kernel, Metric, PublishedGpConfig, SparseGpConfig, Surrogate,
-    SurrogateSettings,
+    AdditiveGpConfig, BayesianRegression, Bound, DngoConfig, InducingInit, Kernel, Metric, PublishedGpConfig,
+    SparseGpConfig, Surrogate, SurrogateSettings,
 };
 
 use crate::surrogate_sample::{assert_close, exact, normal, normal_vec};
@@ -71,6 +71,10 @@ fn every_surrogate_believes() {
     check_believer(&linear.fit(x.as_ref(), &y, 0).unwrap(), &more, &at, 1e-9);
     let published = PublishedGpConfig { n_inducing: 20, epochs: 5, ..PublishedGpConfig::default() };
     check_believer(&published.fit(x.as_ref(), &y, 0).unwrap(), &more, &at, 1e-9);
+    for block in [1, 3] {
+        let additive = AdditiveGpConfig { max_iterations: 5, ..AdditiveGpConfig::new(block) };
+        check_believer(&additive.fit(x.as_ref(), &y, 0).unwrap(), &more, &at, 1e-9);
+    }
     check_believer(&DngoConfig::default().fit(x.as_ref(), &y, 0).unwrap(), &more, &at, 1e-5);
 }
 

@@ -17,6 +17,21 @@ fn a_trace_follows_the_best() {
 }
 
 #[test]
+fn queries_are_counted_until_a_score_is_reached() {
+    let trace = Trace::of([None, Some(-30.5), Some(-30.1), None, Some(-30.0), Some(-20.0)]);
+    assert_eq!(
+        [-31.0, -30.5, -30.2, -30.0, -25.0, -20.0].map(|wanted| trace.queries_until(wanted)),
+        [2, 2, 3, 5, 6, 6].map(Some)
+    );
+    assert_eq!(trace.queries_until(-19.99), None);
+    // Sums in another order differ in the last digits.
+    assert_eq!(trace.queries_until(-30.0 + 1e-8), Some(5));
+    assert_eq!(trace.queries_until(-30.0 + 1e-7), Some(6));
+    assert_eq!(Trace::of([Some(0.0)]).queries_until(0.0), Some(1));
+    assert_eq!(Trace::of([None, None]).queries_until(f64::MIN), None);
+}
+
+#[test]
 fn a_band_is_the_interval_of_student() {
     let curves = [vec![f64::NAN, 1.0], vec![4.0, 2.0], vec![6.0, 3.0, 9.0]].map(|values| Curve { values });
     let band = Band::of(&curves);

@@ -2,15 +2,17 @@
 
 use std::collections::HashSet;
 
-use pace_graph::enumerate::Mutate;
+use pace_graph::enumerate::{Enas, Mutate};
 use pace_graph::{Dag, GraphKey};
 use pace_search::oracle::{NaSurrogate, Oracle};
-use pace_search::space::{Listed, Pool};
+use pace_search::space::{Encoded, Listed, Open, Pool, Space};
 use pace_search::strategy::{
     BayesianOptimisation, BayesianOptimisationConfig, Reach, Setting, Strategy, StrategyConfig,
 };
-use pace_search::{Error, History, Origin, Outcome, run_in_memory};
+use pace_search::{Candidate, Error, History, Origin, Outcome, run_in_memory};
 
+use crate::search_encoded::features;
+use crate::search_replay::{Peak, n_edits};
 use crate::search_sample::{Moves, bayes, chains, pool};
 
 fn config(n_centres: usize, n_random: usize) -> BayesianOptimisationConfig {
@@ -63,6 +65,42 @@ fn a_round_is_chosen_around_the_best_and_among_random_ones() {
     assert!(far.iter().any(|candidate| !near.contains(&candidate.key())));
     // With nothing to choose among, a random graph is asked.
     assert_eq!(ask(config(0, 0), 3).unwrap().len(), 3);
+}
+
+#[test]
+fn a_round_goes_as_many_edits_as_it_may_and_stays_in_the_space() {
+    let dags = chains(13, 3).dags().to_vec();
+    let enas = Enas::default();
+    let open = Open::new(&enas);
+    let encoded = Encoded::new(&open, &features);
+    // The peak is one of the chains, so that each step of a beam leads to better ones.
+    let peak = Peak(dags[12].clone());
+    let mut history = History::default();
+    history.ask(dags[..12].iter().map(|dag| Candidate::new(dag.clone(), Origin::Random)));
+    (0..12).for_each(|id| history.tell(id, Outcome::of(peak.score(&dags[id]))).unwrap());
+    let centre = history.top(1)[0].0.candidate.dag.clone();
+    for (n_twice, n_steps, farthest) in [(0, 0, 1), (200, 0, 2), (0, 1, 2), (0, 3, 4), (50, 2, 4)] {
+        let reach = Reach::Edits { n_centres: 1, n_twice, n_steps, n_random: 0 };
+        let config = BayesianOptimisationConfig { initial: 12, reach, ..bayes() };
+        let mut strategy = BayesianOptimisation::new(config, &encoded, 1).unwrap().with_edits(&Moves);
+        let round = strategy.propose(&history, 30).unwrap();
+        assert_eq!(round.iter().map(Candidate::key).collect::<HashSet<_>>().len(), 30);
+        let distances: Vec<usize> = round.iter().map(|candidate| n_edits(&centre, &candidate.dag)).collect();
+        let label = format!("{n_twice} two edits away, {n_steps} steps: {distances:?}");
+        assert!(round.iter().all(|candidate| open.admit(candidate.dag.clone()).is_some()), "{label}");
+        assert!(round.iter().all(|candidate| !history.contains(&candidate.key())), "{label}");
+        assert!(distances.iter().all(|&distance| (1..=farthest).contains(&distance)), "{label}");
+        assert!(farthest == 1 || distances.iter().any(|&distance| distance > 1), "{label}");
+    }
+    // The same in a pool, which holds only some of these graphs.
+    let listed = edited(12);
+    let pool = pool(&listed);
+    let history = answered(&pool, 12);
+    let reach = Reach::Edits { n_centres: 2, n_twice: 50, n_steps: 2, n_random: 3 };
+    let config = BayesianOptimisationConfig { reach, ..config(2, 3) };
+    let round = BayesianOptimisation::new(config, &pool, 1).unwrap().with_edits(&Moves).propose(&history, 20).unwrap();
+    assert_eq!(round.iter().map(Candidate::key).collect::<HashSet<_>>().len(), 20);
+    assert!(round.iter().all(|candidate| candidate.place.is_some() && !history.contains(&candidate.key())));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A small world to search: ENAS chains with one-hot vectors, and every strategy on them.
 
 use pace_graph::enumerate::{Enas, Mutate, Sampler};
-use pace_graph::{Dag, GraphKey, Vectors};
+use pace_graph::{Dag, GraphKey, Vectors, canonical};
 use pace_search::Error;
 use pace_search::acquisition::{AcquisitionConfig, ExpectedImprovement};
 use pace_search::oracle::{NaSurrogate, Oracle};
@@ -45,6 +45,8 @@ impl Mutate for Moves {
     }
 
     fn neighbours(&self, dag: &Dag) -> Vec<Dag> {
+        // A chain has one topological order, so this changes only graphs of another numbering.
+        let dag = &canonical(dag);
         let layers = (1..=N_LAYERS).flat_map(|layer| (2..8).map(move |op| (layer, op)));
         let others = layers.filter(|&(layer, op)| dag.op(layer) != op);
         let relabelled = others.map(|(layer, op)| Moves::relabel(dag, layer, op));
@@ -87,6 +89,7 @@ pub fn strategies() -> Vec<StrategyConfig> {
         StrategyConfig::Random,
         StrategyConfig::Evolution(EvolutionConfig { population: 6, tournament: 3 }),
         StrategyConfig::Local(LocalSearchConfig { n_starts: 3, ..LocalSearchConfig::default() }),
+        StrategyConfig::Local(LocalSearchConfig::hill_climbing()),
         StrategyConfig::Bayes(Box::new(bayes())),
         StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig {
             local_search: true,

@@ -144,6 +144,10 @@ impl Embedded for Pool<'_> {
         let scores = criterion.score_f32(self.matrix());
         // More than asked for, in case some rows are isomorphic to taken graphs.
         let mut rows = self.best_rows(n.max(SHORTLIST) + taken.len(), taken, &scores);
+        if taken.n_known() > 0 {
+            // Known graphs are often the best of all, and would crowd the others out of the shortlist.
+            rows.retain(|&row| !taken.contains(&self.candidate(row, Origin::Acquisition).key()));
+        }
         let (mut taken, mut found) = (taken.clone(), Vec::new());
         let mut scores: Vec<f64> = rows.iter().map(|&row| scores[row]).collect();
         while found.len() < n {

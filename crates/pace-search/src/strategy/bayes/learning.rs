@@ -35,32 +35,35 @@ impl BayesianOptimisation<'_> {
         if scored.is_empty() && self.known.is_none() {
             return Ok(None);
         }
-        let (x, mut y) = self.data(scored)?;
-        let near = best_rows(&x, &y);
-        if let Some(warp) = warp {
-            warp.apply(&mut y);
-        }
-        let best = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let surrogate = self.surrogate(x.as_ref(), &y, rng)?;
+        let (x, scores) = self.data(scored)?;
+        let near = best_rows(&x, &scores);
+        let best = warped(warp, &scores).into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let surrogate = self.surrogate(x.as_ref(), &scores, warp, rng)?;
         let acquisition = self.config.acquisition.build(rng.next_u64());
         Ok(Some((Belief { surrogate, acquisition, best, fantasies }, near)))
     }
 
     /// The surrogate of these rows: learnt from them, or from the first of them and refitted to all.
-    fn surrogate(&self, x: MatRef<'_, f64>, y: &[f64], rng: &mut dyn Rng) -> Result<Box<dyn Surrogate>, Error> {
-        let seed = rng.next_u64();
+    fn surrogate(
+        &self,
+        x: MatRef<'_, f64>,
+        scores: &[f64],
+        warp: Option<Warp>,
+        rng: &mut dyn Rng,
+    ) -> Result<Box<dyn Surrogate>, Error> {
+        let (seed, y) = (rng.next_u64(), warped(warp, scores));
         if self.config.relearn <= 0.0 {
-            return self.config.surrogate.fit(x, y, seed);
+            return self.config.surrogate.fit(x, &y, seed);
         }
         let n_learnt = last_milestone(y.len(), self.config.relearn);
         let mut learnt = self.learnt.borrow_mut();
         if learnt.as_ref().is_none_or(|(n, _)| *n != n_learnt) {
-            // The seed must not depend on the round, which is another one after a restart of the program.
-            let seed = self.seed.wrapping_add(n_learnt as u64);
-            *learnt = Some((n_learnt, self.config.surrogate.fit(x.subrows(0, n_learnt), &y[..n_learnt], seed)?));
+            // Neither the seed nor the warp may depend on the round, which is another one after a restart of the program.
+            let (seed, first) = (self.seed.wrapping_add(n_learnt as u64), warped(warp, &scores[..n_learnt]));
+            *learnt = Some((n_learnt, self.config.surrogate.fit(x.subrows(0, n_learnt), &first, seed)?));
         }
         let (_, model) = learnt.as_ref().expect("it was just learnt");
-        model.refit(x, y).unwrap_or_else(|| self.config.surrogate.fit(x, y, seed))
+        model.refit(x, &y).unwrap_or_else(|| self.config.surrogate.fit(x, &y, seed))
     }
 
     /// The vectors and scores to learn from.
@@ -84,6 +87,15 @@ impl BayesianOptimisation<'_> {
         let drawn = self.space.sample(n, taken, rng).into_iter();
         drawn.map(|candidate| Candidate { origin: Origin::Acquisition, ..candidate }).collect()
     }
+}
+
+/// The scores as the surrogate sees them.
+fn warped(warp: Option<Warp>, scores: &[f64]) -> Vec<f64> {
+    let mut y = scores.to_vec();
+    if let Some(warp) = warp {
+        warp.apply(&mut y);
+    }
+    y
 }
 
 /// The largest of the numbers 1, 2, ... that is at most `n` (at least 1), where each exceeds the one before by a share of it, and

@@ -181,8 +181,13 @@ impl<'a> BayesianOptimisation<'a> {
     pub fn with_graphs(self, known: &'a Known) -> Result<BayesianOptimisation<'a>, Error> {
         let (candidates, scores): (Vec<Candidate>, Vec<f64>) =
             known.graphs().iter().filter_map(|(dag, score)| Some((self.space.admit(dag.clone())?, *score))).unzip();
-        let vectors = self.space.vectors(&candidates.iter().collect::<Vec<_>>())?;
-        Ok(BayesianOptimisation { graphs: Some(known), ..self.with_known(vectors, scores)? })
+        let search = BayesianOptimisation { graphs: Some(known), ..self };
+        if candidates.is_empty() {
+            // Nothing to learn from: all of them are outside the space. They can still be edited.
+            return Ok(search);
+        }
+        let vectors = search.space.vectors(&candidates.iter().collect::<Vec<_>>())?;
+        search.with_known(vectors, scores)
     }
 }
 

@@ -80,3 +80,63 @@ fn term_of(kernel: Kernel, covariance: &Covariance, term: usize, distances: &Mat
     }
     (values, slopes)
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use rand_distr::{Distribution, StandardNormal};
+
+    use super::*;
+
+    #[test]
+    fn the_gradient_is_that_of_central_differences() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+        // The last node never varies, and has no term.
+        let x = Mat::from_fn(25, 8, |_, d| if d < 6 { normal() } else { 3.0 });
+        let y: Vec<f64> = (0..25).map(|i| x[(i, 0)].sin() + x[(i, 2)] * x[(i, 3)] + 0.1 * normal()).collect();
+        for kernel in [Kernel::Rbf, Kernel::Matern52] {
+            let start = Covariance::start(kernel, 2, x.as_ref());
+            assert_eq!(start.terms, [0..8, 0..2, 2..4, 4..6]);
+            let rows = Rows::new(&start, x.as_ref(), &y);
+            let packed: Vec<f64> = start.pack().iter().map(|at| at + 0.3 * normal()).collect();
+            let value = |packed: &[f64]| rows.evidence(&start.unpack(packed)).unwrap();
+            let (_, gradient) = value(&packed);
+            assert_eq!(gradient.len(), packed.len());
+            for (index, ours) in gradient.into_iter().enumerate() {
+                let moved = |by: f64| {
+                    let mut packed = packed.clone();
+                    packed[index] += by;
+                    value(&packed).0
+                };
+                let numeric = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                assert!(
+                    (ours - numeric).abs() < 1e-5 * numeric.abs().max(1.0),
+                    "{kernel:?} {index}: {ours}, {numeric}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_evidence_is_the_log_density_of_the_scores() {
+        // Two rows: everything can be written out.
+        let x = Mat::from_fn(2, 2, |i, d| [[0.0, 1.0], [2.0, -1.0]][i][d]);
+        let y = [0.7, -1.2];
+        let terms = vec![0..2, 0..1, 1..2];
+        let (log_lengths, log_variances) = (vec![0.5, 0.1, -0.2], vec![-1.0, 0.2, -0.4]);
+        let covariance = Covariance { kernel: Kernel::Rbf, terms, log_lengths, log_variances, log_noise: -3.0 };
+        let noise = (-3.0_f64).exp();
+        let term = |log_variance: f64, r2: f64, log_length: f64| {
+            log_variance.exp() * (-0.5 * r2 / (2.0 * log_length).exp()).exp()
+        };
+        let a = (-1.0_f64).exp() + 0.2_f64.exp() + (-0.4_f64).exp() + noise;
+        let b = term(-1.0, 8.0, 0.5) + term(0.2, 4.0, 0.1) + term(-0.4, 4.0, -0.2);
+        let determinant = a * a - b * b;
+        let square = (a * (y[0] * y[0] + y[1] * y[1]) - 2.0 * b * y[0] * y[1]) / determinant;
+        let wanted = -0.5 * square - 0.5 * determinant.ln() - std::f64::consts::TAU.ln();
+        let (ours, _) = Rows::new(&covariance, x.as_ref(), &y).evidence(&covariance).unwrap();
+        assert!((ours - wanted).abs() < 1e-12, "{ours} where {wanted} is expected");
+    }
+}

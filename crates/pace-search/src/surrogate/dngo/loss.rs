@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// exp(-80) is about 1e-35: beside 1 it is 0, and a thousandth of it is still a normal number.
+const WIDEST: f32 = 80.0;
+
 /// The loss of the network. The regression on its basis is fitted to the scores in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -38,8 +41,8 @@ fn ranking(outputs: &[f32], targets: &[f32], by_output: &mut [f32]) -> f32 {
     for i in 0..outputs.len() {
         for j in (0..outputs.len()).filter(|&j| targets[i] > targets[j]) {
             let gap = outputs[i] - outputs[j];
-            // exp of a number <= 0 cannot overflow.
-            let decay = (-gap.abs()).exp();
+            // exp of a number <= 0 cannot overflow, and is 0 before it is subnormal.
+            let decay = if gap.abs() > WIDEST { 0.0 } else { (-gap.abs()).exp() };
             sum += decay.ln_1p() + (-gap).max(0.0);
             n_pairs += 1.0;
             let slope = if gap > 0.0 { decay } else { 1.0 } / (1.0 + decay);
@@ -75,5 +78,17 @@ mod tests {
         }
         let mut none = [f32::NAN; 2];
         assert_eq!((Loss::Ranking.derivative(&[1.0, 2.0], &[3.0, 3.0], &mut none), none), (0.0, [0.0; 2]));
+    }
+
+    #[test]
+    fn wide_gaps_have_no_subnormal_derivatives() {
+        for gap in 70..110 {
+            let mut by_output = [0.0; 2];
+            // Orders that are right have the small derivatives.
+            let value = Loss::Ranking.derivative(&[gap as f32, 0.0], &[1.0, 0.0], &mut by_output);
+            assert!(!value.is_subnormal() && by_output.iter().all(|by| !by.is_subnormal()), "{gap}: {by_output:?}");
+            let value = Loss::Ranking.derivative(&[0.0, gap as f32], &[1.0, 0.0], &mut by_output);
+            assert_eq!((value, by_output), (gap as f32, [-1.0, 1.0]));
+        }
     }
 }

@@ -11,6 +11,11 @@ use crate::error::Error;
 const DECAY_1: f32 = 0.9;
 const DECAY_2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
+/// Smaller gradients and moments count as 0. Beside epsilon they move nothing, but their squares, and what is left of them after
+/// many steps, are subnormal numbers, on which arithmetic is slow.
+const LEAST_GRADIENT: f32 = 1e-17;
+const LEAST_FIRST: f32 = 1e-30;
+const LEAST_SECOND: f32 = 1e-36;
 
 /// Fits a network to points x [D, N], one per column, and targets y [N].
 ///
@@ -82,12 +87,54 @@ impl Adam {
             #[inline(always)]
             || {
                 for ((parameter, &g), (first, second)) in parameters.iter_mut().zip(gradient).zip(moments) {
-                    *first = DECAY_1 * *first + (1.0 - DECAY_1) * g;
-                    *second = DECAY_2 * *second + (1.0 - DECAY_2) * g * g;
+                    let g = cut(g, LEAST_GRADIENT);
+                    *first = cut(DECAY_1 * *first + (1.0 - DECAY_1) * g, LEAST_FIRST);
+                    *second = cut(DECAY_2 * *second + (1.0 - DECAY_2) * g * g, LEAST_SECOND);
                     let direction = *first * unbias_1 / ((*second * unbias_2).sqrt() + EPSILON);
                     *parameter = keep * *parameter - rate * direction;
                 }
             },
         );
+    }
+}
+
+/// A number, or 0 if it is smaller than `least`. NaN stays.
+#[inline(always)]
+fn cut(value: f32, least: f32) -> f32 {
+    if value.abs() < least { 0.0 } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_of_vanishing_gradients_are_never_subnormal() {
+        // From 1 to below the smallest number, each followed by nothing for longer than any fit.
+        let first_gradient: Vec<f32> = (0..46).map(|power| 10.0_f32.powi(-power)).collect();
+        let (mut parameters, mut adam) = (vec![0.5; 46], Adam::new(46));
+        for step in 0..100_000 {
+            let gradient = if step == 0 { first_gradient.clone() } else { vec![0.0; 46] };
+            adam.step(&mut parameters, &gradient, 1e-2, 0.0);
+            assert!(adam.first.iter().chain(&adam.second).all(|moment| !moment.is_subnormal()), "step {step}");
+        }
+        assert_eq!(adam.first, [0.0; 46]);
+    }
+
+    #[test]
+    fn what_is_cut_moves_no_parameter() {
+        let (mut cut, mut plain) = (vec![0.5_f32; 30], vec![0.5_f32; 30]);
+        let (mut adam, mut moments) = (Adam::new(30), vec![(0.0_f32, 0.0_f32); 30]);
+        for step in 1..=200 {
+            let gradient: Vec<f32> = (0..30).map(|power| (step as f32).sin() * 10.0_f32.powi(-power)).collect();
+            adam.step(&mut cut, &gradient, 1e-2, 0.0);
+            let (unbias_1, unbias_2) = (1.0 / (1.0 - DECAY_1.powi(step)), 1.0 / (1.0 - DECAY_2.powi(step)));
+            for ((parameter, g), (first, second)) in plain.iter_mut().zip(&gradient).zip(&mut moments) {
+                *first = DECAY_1 * *first + (1.0 - DECAY_1) * g;
+                *second = DECAY_2 * *second + (1.0 - DECAY_2) * g * g;
+                *parameter -= 1e-2 * *first * unbias_1 / ((*second * unbias_2).sqrt() + EPSILON);
+            }
+        }
+        assert!(cut.iter().zip(&plain).all(|(cut, plain)| (cut - plain).abs() < 1e-6), "{cut:?} {plain:?}");
     }
 }

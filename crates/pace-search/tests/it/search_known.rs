@@ -187,6 +187,28 @@ fn the_first_guided_round_learns_from_known_scores() {
 }
 
 #[test]
+fn random_queries_of_a_search_by_edits_are_edits_of_the_best_known_graph() {
+    let dags = chains(10, 10).dags().to_vec();
+    let peak = Peak(dags[0].clone());
+    // All edits of the best but three are known.
+    let around = Moves.neighbours(&dags[1]);
+    let known = Known::new(around[3..].iter().map(|dag| (dag.clone(), 0.0)).chain([(dags[1].clone(), 1.0)]).collect());
+    let enas = Enas::default();
+    let open = Open::new(&enas);
+    let encoded = Encoded::new(&open, &features);
+    let setting = Setting { space: &encoded, embedded: Some(&encoded), mutate: Some(&Moves), known: Some(&known) };
+    let config = BayesianOptimisationConfig { initial: 8, ..edits(1) };
+    let history = searched(&mut *StrategyConfig::Bayes(Box::new(config)).init(setting, 3).unwrap(), &peak, 10, 2);
+    let distances: Vec<usize> =
+        history.entries()[..8].iter().map(|entry| n_edits(&dags[1], &entry.candidate.dag)).collect();
+    assert_eq!(distances[..3], [1; 3]);
+    assert!(distances[3..].iter().all(|&distance| distance > 1), "then random graphs: {distances:?}");
+    let origins: Vec<Origin> = history.entries().iter().map(|entry| entry.candidate.origin).collect();
+    assert_eq!((&origins[..8], &origins[8..]), (&[Origin::Random; 8][..], &[Origin::Acquisition; 2][..]));
+    assert!(keys(&history).iter().all(|key| !known.contains(key)));
+}
+
+#[test]
 fn known_graphs_outside_the_space_are_no_trouble() {
     let (listed, others) = (chains(40, 8), chains(30, 9));
     let strangers: Vec<Dag> = others.dags().iter().filter(|dag| !listed.dags().contains(dag)).cloned().collect();

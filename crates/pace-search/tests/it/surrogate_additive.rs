@@ -8,7 +8,7 @@ use pace_search::{Error, Matrix};
 use crate::surrogate_sample::{assert_close, cholesky, forward_solve, normal, normal_vec, rmse};
 
 /// The hyperparameters at which a fit starts, by their definition: the length-scale of a term is the root of the median squared
-/// distance over its columns; a fifth of the variance belongs to all columns, the rest to the nodes; the noise is a thousandth.
+/// distance over its columns; a share of the variance belongs to all columns, the rest to the nodes; the noise is a thousandth.
 struct Start {
     kernel: Kernel,
     /// First column, end, length-scale and variance of each term.
@@ -18,7 +18,8 @@ struct Start {
 const NOISE: f64 = 1e-3;
 
 impl Start {
-    fn of(kernel: Kernel, block: usize, x: &Matrix) -> Start {
+    fn of(config: &AdditiveGpConfig, x: &Matrix) -> Start {
+        let AdditiveGpConfig { kernel, block, whole, .. } = *config;
         let n_nodes = x.ncols() / block;
         let term = |from: usize, to: usize, variance: f64| {
             let pairs = (0..x.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));
@@ -27,8 +28,8 @@ impl Start {
             let n = squares.len();
             (from, to, (0.5 * (squares[(n - 1) / 2] + squares[n / 2])).sqrt(), variance)
         };
-        let nodes = (0..n_nodes).map(|node| term(node * block, (node + 1) * block, 0.8 / n_nodes as f64));
-        Start { kernel, terms: [term(0, x.ncols(), 0.2)].into_iter().chain(nodes).collect() }
+        let nodes = (0..n_nodes).map(|node| term(node * block, (node + 1) * block, (1.0 - whole) / n_nodes as f64));
+        Start { kernel, terms: [term(0, x.ncols(), whole)].into_iter().chain(nodes).collect() }
     }
 
     fn covariance(&self, x: &Matrix, z: &Matrix) -> Matrix {
@@ -61,8 +62,12 @@ fn mean_std(y: &[f64]) -> (f64, f64) {
 fn without_learning_the_posterior_is_that_of_dense_algebra() {
     let (x, at) = (normal(13, 6, 120), normal(9, 6, 121));
     let y: Vec<f64> = normal_vec(13, 122).iter().map(|y| 40.0 + 7.0 * y).collect();
-    for (kernel, block) in [(Kernel::Rbf, 2), (Kernel::Matern52, 2), (Kernel::Matern52, 6), (Kernel::Rbf, 1)] {
-        let start = Start::of(kernel, block, &x);
+    let default = AdditiveGpConfig::new(2).whole;
+    let cases =
+        [(Kernel::Rbf, 2, 0.2), (Kernel::Matern52, 2, default), (Kernel::Matern52, 6, 0.5), (Kernel::Rbf, 1, 0.1)];
+    for (kernel, block, whole) in cases {
+        let config = AdditiveGpConfig { kernel, whole, max_iterations: 0, ..AdditiveGpConfig::new(block) };
+        let start = Start::of(&config, &x);
         let mut k = start.covariance(&x, &x);
         (0..13).for_each(|i| k[(i, i)] += NOISE);
         let (l, (mean, std)) = (cholesky(&k), mean_std(&y));
@@ -72,7 +77,6 @@ fn without_learning_the_posterior_is_that_of_dense_algebra() {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let means: Vec<f64> = white.iter().map(|white| mean + std * dot(white, &white_y)).collect();
         let variances: Vec<f64> = white.iter().map(|white| std * std * (1.0 - dot(white, white))).collect();
-        let config = AdditiveGpConfig { kernel, max_iterations: 0, ..AdditiveGpConfig::new(block) };
         let ours = config.fit(x.as_ref(), &y, 0).unwrap().predict(at.as_ref());
         assert_close(&ours.mean, &means, 1e-9);
         assert_close(&ours.variance, &variances, 1e-9);
@@ -203,6 +207,9 @@ fn bad_settings_are_named() {
         ("block", AdditiveGpConfig::new(12)),
         ("max_rows", AdditiveGpConfig { max_rows: 0, ..good.clone() }),
         ("learn_rows", AdditiveGpConfig { learn_rows: 0, ..good.clone() }),
+        ("whole", AdditiveGpConfig { whole: 0.0, ..good.clone() }),
+        ("whole", AdditiveGpConfig { whole: 1.0, ..good.clone() }),
+        ("whole", AdditiveGpConfig { whole: f64::NAN, ..good.clone() }),
         ("prior", AdditiveGpConfig { prior: 0.0, ..good.clone() }),
         ("prior", AdditiveGpConfig { prior: f64::NAN, ..good.clone() }),
         ("prior", AdditiveGpConfig { prior: f64::INFINITY, ..good.clone() }),

@@ -88,6 +88,7 @@ mod tests {
     use rand_distr::{Distribution, StandardNormal};
 
     use super::*;
+    use crate::surrogate::AdditiveGpConfig;
 
     #[test]
     fn the_gradient_is_that_of_central_differences() {
@@ -97,7 +98,8 @@ mod tests {
         let x = Mat::from_fn(25, 8, |_, d| if d < 6 { normal() } else { 3.0 });
         let y: Vec<f64> = (0..25).map(|i| x[(i, 0)].sin() + x[(i, 2)] * x[(i, 3)] + 0.1 * normal()).collect();
         for kernel in [Kernel::Rbf, Kernel::Matern52] {
-            let start = Covariance::start(kernel, 2, x.as_ref());
+            let config = AdditiveGpConfig { kernel, ..AdditiveGpConfig::new(2) };
+            let start = Covariance::start(&config, x.as_ref());
             assert_eq!(start.terms, [0..8, 0..2, 2..4, 4..6]);
             let rows = Rows::new(&start, x.as_ref(), &y);
             let packed: Vec<f64> = start.pack().iter().map(|at| at + 0.3 * normal()).collect();

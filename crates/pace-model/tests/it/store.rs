@@ -64,7 +64,7 @@ fn names_are_paths() {
     ] {
         assert!(file.tensor(name).is_ok(), "{name} is not in {:?}", file.names());
     }
-    assert_eq!(file.tensor("encoder.stack.blocks.0.attention.wqkv").unwrap().shape(), [64, 192]);
+    assert_eq!(file.tensor("encoder.stack.blocks.0.attention.wqkv").unwrap().shape(), [128, 384]);
     // Files do not tell whether the encoder was chosen in code or at run time.
     let any = to_safetensors(&VaeConfig::paper().any().init(&DagSpec::na(), 0, &device));
     assert_eq!(any, bytes);

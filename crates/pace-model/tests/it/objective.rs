@@ -131,7 +131,7 @@ fn hidden_operations_leave_no_trace() {
         for op in 1..4 {
             let ops = (0..dag.n_nodes()).map(|node| if node == first { op } else { dag.op(node) }).collect();
             let variant = Dag::new(ops, dag.edges()).unwrap();
-            let batch = DagTable::new(&[variant.clone()], encoder.encoder().layout()).whole(&device);
+            let batch = DagTable::new(std::slice::from_ref(&variant), encoder.encoder().layout()).whole(&device);
             let order = canonical_order(&variant);
             n_reordered += usize::from(order != canonical_order(&dag));
             let tokens =

@@ -105,7 +105,7 @@ fn two_processes_cannot_train_in_one_folder() {
     let dir = tempdir().unwrap();
     let checkpoint = Checkpoint::new(dir.path().join("checkpoint"), "a model").every(Duration::ZERO);
     let (device, mut refused) = (device().autodiff(), 0);
-    fit(vae(&device), &table(100), &config(), &[device.clone()], Some(&checkpoint), |event| {
+    fit(vae(&device), &table(100), &config(), std::slice::from_ref(&device), Some(&checkpoint), |event| {
         if let Event::Start { .. } = event {
             let error = run(Some(&checkpoint), &config(), None).unwrap_err();
             assert!(error.to_string().contains(&format!("in use by process {}", std::process::id())), "{error}");

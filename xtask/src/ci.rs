@@ -11,6 +11,7 @@ use crate::cargo::{cargo, run as run_command};
 use crate::faults;
 use crate::fuzz;
 use crate::root::workspace_root;
+use crate::sanitize;
 use crate::setup::{self, Environment, Policy};
 use crate::test;
 
@@ -22,6 +23,8 @@ pub struct Args {
     steps: Vec<Step>,
     #[command(flatten)]
     fuzz: fuzz::Options,
+    #[command(flatten)]
+    sanitize: sanitize::Options,
 }
 
 /// One step of the check.
@@ -51,6 +54,9 @@ enum Step {
     Vulkan,
     /// Fuzz every reader: ten million executions, guided by coverage, from seeds that our own writers make. Needs a C++ compiler
     Fuzz,
+    /// The tests of nauty, readers and kernels under AddressSanitizer, of parallel code under ThreadSanitizer, and Miri if there
+    /// is one; the first time it builds Burn twice
+    Sanitize,
 }
 
 /// What runs when no step is named.
@@ -96,6 +102,7 @@ impl Step {
             Step::Ndarray => model_tests(&mut command, "ndarray", "ndarray"),
             Step::Vulkan => model_tests(&mut command, "vulkan", "vulkan:cpu"),
             Step::Fuzz => return fuzz::run(environment, &args.fuzz),
+            Step::Sanitize => return sanitize::run(environment, &args.sanitize),
         };
         run_command(&mut command)
     }

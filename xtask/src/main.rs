@@ -17,6 +17,7 @@ mod libclang;
 mod report;
 mod reproduce;
 mod root;
+mod sanitize;
 mod setup;
 mod test;
 mod tidy;

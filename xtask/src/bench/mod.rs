@@ -1,13 +1,17 @@
 //! `cargo xtask bench [NAME]`: our code and its peers on the same inputs, in turns, in one run.
 
+mod allocator;
 mod graph;
 mod growth;
 mod kernel;
 mod machine;
 mod model;
+mod peer;
+mod rates;
 mod report;
 mod search;
 mod torch;
+mod variant;
 
 use std::path::PathBuf;
 
@@ -24,11 +28,13 @@ Examples:
   cargo xtask bench kernel --check       every CPU kernel against its plain twin, our matrix product against gemm's; fails if
                                          one of ours is slower
   cargo xtask bench model --task ast     only the trees
-  cargo xtask bench model                graphs per second against PyTorch (installed below target/, once)
+  cargo xtask bench model                graphs per second against PyTorch (installed below target/, once) under all its options:
+                                         about 25 minutes, and as long again the first time, when PyTorch compiles
 
 Every bench prints a table and replaces its rows in runs/bench.json, with the machine: its CPU, the SIMD level of our kernels
-(PACE_SIMD=portable|v3|v4|neon forces one), and how many cores others kept busy in the second before each round. Times are
-the best of all rounds, because other programs only ever add to them; on a busy machine look at the CPU times.";
+(PACE_SIMD=portable|v3|v4|neon forces one), and how many cores others kept busy in the second before each round. `model`
+compares medians and tries every option of its peer first; the other benches compare the best of all rounds, because other
+programs only ever add to a time.";
 
 /// Which bench.
 #[derive(Debug, clap::Args)]
@@ -43,6 +49,9 @@ pub struct Args {
     /// For `model`: only the tasks whose name starts so, e.g. "ast" or "vae-na batch 256"
     #[arg(long, value_name = "NAME", default_value = "")]
     task: String,
+    /// For `model`: only the variants of the peer whose name contains this, e.g. "eager"
+    #[arg(long, value_name = "NAME", default_value = "")]
+    variant: String,
     /// For `kernel`: fail if a kernel is slower than its peer
     #[arg(long)]
     check: bool,
@@ -82,7 +91,10 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
             Bench::Graph => ("graph/".to_owned(), graph::run(&root, &environment, args.rounds)?),
             Bench::Growth => ("growth/".to_owned(), growth::run(&environment, args.rounds)?),
             Bench::Kernel => ("kernel/".to_owned(), kernel::run(&environment, args.rounds, args.check)?),
-            Bench::Model => (format!("model/{}", args.task), model::run(&root, &environment, args.rounds, &args.task)?),
+            Bench::Model => {
+                let plan = model::Plan { rounds: args.rounds, task: &args.task, variant: &args.variant };
+                (format!("model/{}", args.task), model::run(&root, &environment, &plan)?)
+            }
             Bench::Search => {
                 ("search/".to_owned(), search::run(&root, &environment, args.rounds, args.embeddings.as_deref())?)
             }

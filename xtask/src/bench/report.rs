@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
+use super::rates::Rates;
 use crate::root::write_atomically;
 
 /// One comparison.
@@ -26,18 +27,26 @@ pub struct Row {
     /// Where it was measured; older files do not say.
     #[serde(default)]
     pub machine: Option<Machine>,
+    /// All runs of ours and of the peer, if the bench keeps them. The two values are their medians then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<[Rates; 2]>,
 }
 
 impl Row {
     /// Compares two times.
     pub fn new(name: &str, unit: &str, value: f64, peer: &str, peer_value: f64) -> Row {
         let (name, unit, peer) = (name.to_owned(), unit.to_owned(), peer.to_owned());
-        Row { name, value, unit, peer, peer_value, ratio: peer_value / value, machine: None }
+        Row { name, value, unit, peer, peer_value, ratio: peer_value / value, machine: None, runs: None }
     }
 
     /// Compares two rates.
     pub fn rates(name: &str, unit: &str, value: f64, peer: &str, peer_value: f64) -> Row {
         Row { ratio: value / peer_value, ..Row::new(name, unit, value, peer, peer_value) }
+    }
+
+    /// Compares the medians of two sets of rates.
+    pub fn spreads(name: &str, unit: &str, ours: Rates, peer: &str, theirs: Rates) -> Row {
+        Row { runs: Some([ours, theirs]), ..Row::rates(name, unit, ours.median, peer, theirs.median) }
     }
 
     /// Compares two negative log densities; the ratio is that of the densities.
@@ -64,12 +73,22 @@ pub fn table(rows: &[Row]) -> String {
     let machine = rows.iter().find_map(|row| row.machine.as_ref());
     let mut table = machine.map_or_else(String::new, |machine| format!("{machine}\n"));
     table += &format!("{:names$}  {:>10}      {:peers$}  {:>10}       ratio\n", "what", "ours", "peer", "theirs");
-    for Row { name, value, unit, peer, peer_value, ratio, machine } in rows {
+    for Row { name, value, unit, peer, peer_value, ratio, machine, runs } in rows {
         let loaded = machine.as_ref().and_then(Machine::loaded);
         let note = loaded.map_or_else(String::new, |busy| format!("  (loaded: {busy:.1})"));
         table += &format!(
             "{name:names$}  {value:>10.3} {unit}   {peer:peers$}  {peer_value:>10.3} {unit}  {ratio:>8.1}x{note}\n"
         );
+        if let Some([ours, theirs]) = runs {
+            let shown = |rates: &Rates| format!("{:.3} to {:.3} in {} runs", rates.low, rates.high, rates.n);
+            table += &format!(
+                "{:names$}  medians; ours {}, theirs {}, best against best {:.1}x\n",
+                "",
+                shown(ours),
+                shown(theirs),
+                ours.high / theirs.high
+            );
+        }
     }
     table
 }
@@ -116,6 +135,19 @@ mod tests {
         assert!(lines[2].ends_with("10.0x") && lines[3].ends_with("10.0x  (loaded: 1.7)"), "{shown}");
         let read: Row = serde_json::from_str(&serde_json::to_string(&busy[0]).unwrap()).unwrap();
         assert_eq!(read, busy[0]);
+    }
+
+    #[test]
+    fn medians_are_compared_and_the_spread_is_shown() {
+        let rates = |runs: &[f64]| Rates::of(runs).unwrap();
+        let row = Row::spreads("model/a", "graphs/s", rates(&[10.0, 30.0, 20.0]), "peer", rates(&[5.0, 4.0, 15.0]));
+        assert_eq!((row.value, row.peer_value, row.ratio), (20.0, 5.0, 4.0));
+        let shown = table(std::slice::from_ref(&row));
+        assert!(
+            shown.contains("ours 10.000 to 30.000 in 3 runs, theirs 4.000 to 15.000 in 3 runs, best against best 2.0x"),
+            "{shown}"
+        );
+        assert_eq!(serde_json::from_str::<Row>(&serde_json::to_string(&row).unwrap()).unwrap(), row);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct Settings {
     pub shard: usize,
     /// How long one repetition takes, at least.
     pub seconds: f64,
-    /// Repetitions; the fastest counts.
+    /// Repetitions; each gives a rate.
     pub repetitions: usize,
     /// What to leave out, with commas between: `train`, `encode`, `graphs`. For profiles.
     pub skip: String,
@@ -53,24 +53,23 @@ fn main() {
     println!("{}", line.expect("plain numbers"));
 }
 
-/// Steps per second of the fastest repetition. The first steps warm caches and are not counted.
-pub fn steps_per_second(settings: &Settings, what: &str, mut step: impl FnMut()) -> f64 {
+/// Steps per second, one number per repetition; none if `what` is skipped. The first steps warm caches and are not counted.
+pub fn steps_per_second(settings: &Settings, what: &str, mut step: impl FnMut()) -> Vec<f64> {
     if settings.skip.split(',').any(|skipped| skipped == what) {
-        return 0.0;
+        return Vec::new();
     }
     for _ in 0..3 {
         step();
     }
-    let mut best: f64 = 0.0;
-    for _ in 0..settings.repetitions {
+    let repetition = |_| {
         let (start, mut steps) = (Instant::now(), 0u32);
         while start.elapsed() < Duration::from_secs_f64(settings.seconds) || steps < 2 {
             step();
             steps += 1;
         }
-        best = best.max(f64::from(steps) / start.elapsed().as_secs_f64());
-    }
-    best
+        f64::from(steps) / start.elapsed().as_secs_f64()
+    };
+    (0..settings.repetitions).map(repetition).collect()
 }
 
 fn parse(args: impl Iterator<Item = String>) -> Settings {

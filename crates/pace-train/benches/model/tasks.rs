@@ -19,7 +19,7 @@ use super::trainer::Trainer;
 use super::trees::{self, Forest};
 use super::{Settings, steps_per_second};
 
-/// Graphs per second.
+/// Graphs per second, one number per repetition.
 #[derive(Debug, Serialize)]
 pub struct Measured {
     task: String,
@@ -27,11 +27,12 @@ pub struct Measured {
     encode_batch: usize,
     params: usize,
     /// Forward, backward and Adam.
-    train_gps: f64,
-    /// From ready tensors, as the peer does.
-    encode_gps: f64,
+    train_gps: Vec<f64>,
+    /// From the rows of a table, batches made anew in every step. The peer's are ready slices: what a batch of ours finds out and
+    /// keeps, such as equal pasts, must not be found once and used a thousand times.
+    encode_gps: Vec<f64>,
     /// From graphs, by `embed_dags`: canonical order, mask and tensors included, a shard per thread at a time.
-    encode_dag_gps: f64,
+    encode_dag_gps: Vec<f64>,
 }
 
 /// As many graphs as NA has.
@@ -177,21 +178,21 @@ fn measure<M: Objective<S::Batch> + Sync, S: Source>(
         step += 1;
     });
     let model = trainer.into_model().valid();
-    let batches: Vec<S::Batch> = (0..8).map(|step| source.batch(&rows(step, encode_size), &plain)).collect();
     let encode_sps = steps_per_second(settings, "encode", || {
-        encode(&model, &batches[step % batches.len()]);
+        encode(&model, &source.batch(&rows(step, encode_size), &plain));
         step += 1;
     });
     let from_graphs = steps_per_second(settings, "graphs", || {
         assert!(source.embed(settings.shard, &plain, |batch| encode(&model, batch)) >= source.len());
     });
+    let graphs = |steps: Vec<f64>, size: usize| steps.into_iter().map(|rate| rate * size as f64).collect();
     Measured {
         task: settings.task.clone(),
         batch: settings.batch,
         encode_batch: encode_size,
         params: Module::num_params(&model),
-        train_gps: train_sps * settings.batch as f64,
-        encode_gps: encode_sps * encode_size as f64,
-        encode_dag_gps: from_graphs * source.len() as f64,
+        train_gps: graphs(train_sps, settings.batch),
+        encode_gps: graphs(encode_sps, encode_size),
+        encode_dag_gps: graphs(from_graphs, source.len()),
     }
 }

@@ -131,7 +131,7 @@ pub fn dngo_methods(args: &MlmArgs, task: Task, plan: DngoPlan) -> Vec<Method> {
             protocol,
             warp: Warp::Ranks,
             reach: match args.reach.unwrap_or(plan.reach) {
-                ReachArg::Edits => Reach::Edits { n_centres: N_CENTRES, n_twice: 0, n_steps: 0, n_random: N_RANDOM },
+                ReachArg::Edits => Reach::Edits { n_centres: N_CENTRES, n_twice: 0, n_random: N_RANDOM },
                 ReachArg::Space => Reach::Space,
             },
             neighbourhood: args.neighbourhood as usize,

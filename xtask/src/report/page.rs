@@ -119,7 +119,7 @@ mod tests {
         assert!(carries(&page, remarks("na")) && !carries(&page, remarks("bn")));
     }
 
-    /// Found by fuzzing: both ended the program.
+    /// Both ended the program: the decimals were found by fuzzing, the commit by reading.
     #[test]
     fn odd_commits_and_decimals_make_a_page_too() {
         let text = r#"{"format": 2, "title": "NA", "dataset": "na", "encoder": "pace", "data": "real", "data_note": "", "commit": "0123456789a\u00e9",

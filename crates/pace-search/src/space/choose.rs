@@ -32,22 +32,6 @@ pub(crate) fn choose(
     Ok(found)
 }
 
-/// The best `n` candidates by the criterion, best first. NaN comes last.
-pub(crate) fn most_wanted(
-    n: usize,
-    candidates: &[Candidate],
-    space: &dyn Embedded,
-    criterion: &dyn Criterion,
-) -> Result<Vec<Candidate>, Error> {
-    if candidates.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut candidates = candidates.to_vec();
-    sort(&mut candidates, space, criterion)?;
-    candidates.truncate(n);
-    Ok(candidates)
-}
-
 /// Sorts candidates, the best by the criterion first.
 fn sort(candidates: &mut Vec<Candidate>, space: &dyn Embedded, criterion: &dyn Criterion) -> Result<(), Error> {
     let vectors = space.vectors(&candidates.iter().collect::<Vec<_>>())?;

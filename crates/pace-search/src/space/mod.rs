@@ -38,7 +38,7 @@ mod pool;
 mod round_trip;
 
 pub use crate::taken::Taken;
-pub(crate) use choose::{choose, most_wanted};
+pub(crate) use choose::choose;
 pub use encoded::Encoded;
 pub use latent::{Decode, Latent, LatentConfig};
 pub use open::Open;

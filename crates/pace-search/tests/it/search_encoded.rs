@@ -106,7 +106,7 @@ fn a_search_by_edits_of_an_open_space_finds_the_peak() {
     let encoded = Encoded::new(&open, &features);
     for seed in 0..3 {
         let peak = Peak(chains(1, 20 + seed).dags()[0].clone());
-        let reach = Reach::Edits { n_centres: 3, n_twice: 20, n_steps: 2, n_random: 20 };
+        let reach = Reach::Edits { n_centres: 3, n_twice: 20, n_random: 20 };
         let config = StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig { initial: 20, reach, ..bayes() }));
         let setting = Setting { space: &encoded, embedded: Some(&encoded), mutate: Some(&Moves), known: None };
         let history = searched(&mut *config.init(setting, seed).unwrap(), &peak, 120, 4);

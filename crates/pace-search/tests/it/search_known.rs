@@ -18,7 +18,7 @@ use crate::search_replay::{Peak, backwards, n_edits, searched};
 use crate::search_sample::{Moves, bayes, chains, pool};
 
 fn edits(n_centres: usize) -> BayesianOptimisationConfig {
-    let reach = Reach::Edits { n_centres, n_twice: 10, n_steps: 1, n_random: 5 };
+    let reach = Reach::Edits { n_centres, n_twice: 10, n_random: 5 };
     BayesianOptimisationConfig { initial: 0, reach, ..bayes() }
 }
 
@@ -165,10 +165,8 @@ fn the_first_guided_round_learns_from_known_scores() {
         let mut strategy = StrategyConfig::Bayes(Box::new(config)).init(setting, 3).unwrap();
         strategy.propose(&History::default(), 5).unwrap().into_iter().map(|candidate| candidate.dag).collect()
     };
-    let one_edit = BayesianOptimisationConfig {
-        reach: Reach::Edits { n_centres: 1, n_twice: 0, n_steps: 0, n_random: 0 },
-        ..edits(1)
-    };
+    let one_edit =
+        BayesianOptimisationConfig { reach: Reach::Edits { n_centres: 1, n_twice: 0, n_random: 0 }, ..edits(1) };
     let (centre, best) = known.best().unwrap();
     let better = |dags: &[Dag]| dags.iter().filter(|dag| peak.score(dag) > *best).count();
     let around = Moves.neighbours(centre);

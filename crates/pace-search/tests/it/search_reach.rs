@@ -16,11 +16,7 @@ use crate::search_replay::{Peak, n_edits};
 use crate::search_sample::{Moves, bayes, chains, pool};
 
 fn config(n_centres: usize, n_random: usize) -> BayesianOptimisationConfig {
-    BayesianOptimisationConfig {
-        initial: 12,
-        reach: Reach::Edits { n_centres, n_twice: 0, n_steps: 0, n_random },
-        ..bayes()
-    }
+    BayesianOptimisationConfig { initial: 12, reach: Reach::Edits { n_centres, n_twice: 0, n_random }, ..bayes() }
 }
 
 /// Some chains and the graphs one edit away from them, some of these twice.
@@ -73,20 +69,20 @@ fn a_round_goes_as_many_edits_as_it_may_and_stays_in_the_space() {
     let enas = Enas::default();
     let open = Open::new(&enas);
     let encoded = Encoded::new(&open, &features);
-    // The peak is one of the chains, so that each step of a beam leads to better ones.
+    // The peak is one of the chains, so that edits lead to better ones.
     let peak = Peak(dags[12].clone());
     let mut history = History::default();
     history.ask(dags[..12].iter().map(|dag| Candidate::new(dag.clone(), Origin::Random)));
     (0..12).for_each(|id| history.tell(id, Outcome::of(peak.score(&dags[id]))).unwrap());
     let centre = history.top(1)[0].0.candidate.dag.clone();
-    for (n_twice, n_steps, farthest) in [(0, 0, 1), (200, 0, 2), (0, 1, 2), (0, 3, 4), (50, 2, 4)] {
-        let reach = Reach::Edits { n_centres: 1, n_twice, n_steps, n_random: 0 };
+    for (n_twice, farthest) in [(0, 1), (200, 2)] {
+        let reach = Reach::Edits { n_centres: 1, n_twice, n_random: 0 };
         let config = BayesianOptimisationConfig { initial: 12, reach, ..bayes() };
         let mut strategy = BayesianOptimisation::new(config, &encoded, 1).unwrap().with_edits(&Moves);
         let round = strategy.propose(&history, 30).unwrap();
         assert_eq!(round.iter().map(Candidate::key).collect::<HashSet<_>>().len(), 30);
         let distances: Vec<usize> = round.iter().map(|candidate| n_edits(&centre, &candidate.dag)).collect();
-        let label = format!("{n_twice} two edits away, {n_steps} steps: {distances:?}");
+        let label = format!("{n_twice} two edits away: {distances:?}");
         assert!(round.iter().all(|candidate| open.admit(candidate.dag.clone()).is_some()), "{label}");
         assert!(round.iter().all(|candidate| !history.contains(&candidate.key())), "{label}");
         assert!(distances.iter().all(|&distance| (1..=farthest).contains(&distance)), "{label}");
@@ -96,7 +92,7 @@ fn a_round_goes_as_many_edits_as_it_may_and_stays_in_the_space() {
     let listed = edited(12);
     let pool = pool(&listed);
     let history = answered(&pool, 12);
-    let reach = Reach::Edits { n_centres: 2, n_twice: 50, n_steps: 2, n_random: 3 };
+    let reach = Reach::Edits { n_centres: 2, n_twice: 50, n_random: 3 };
     let config = BayesianOptimisationConfig { reach, ..config(2, 3) };
     let round = BayesianOptimisation::new(config, &pool, 1).unwrap().with_edits(&Moves).propose(&history, 20).unwrap();
     assert_eq!(round.iter().map(Candidate::key).collect::<HashSet<_>>().len(), 20);

@@ -11,7 +11,7 @@ use crate::search_replay::{Peak, assert_replays, rounds, searched};
 use crate::search_sample::{Fragile, Moves, bayes, chains};
 
 fn config(surrogate: SurrogateConfig, warp: Warp) -> BayesianOptimisationConfig {
-    let reach = Reach::Edits { n_centres: 2, n_twice: 10, n_steps: 1, n_random: 10 };
+    let reach = Reach::Edits { n_centres: 2, n_twice: 10, n_random: 10 };
     BayesianOptimisationConfig { initial: 6, surrogate, warp, relearn: 0.4, reach, ..bayes() }
 }
 

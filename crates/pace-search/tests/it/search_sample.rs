@@ -99,7 +99,7 @@ pub fn strategies() -> Vec<StrategyConfig> {
         })),
         StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig {
             local_search: true,
-            reach: Reach::Edits { n_centres: 2, n_twice: 0, n_steps: 0, n_random: 3 },
+            reach: Reach::Edits { n_centres: 2, n_twice: 0, n_random: 3 },
             ..bayes()
         })),
     ]

@@ -96,8 +96,6 @@ pub struct Learner {
     pub n_centres: usize,
     /// The number of graphs two edits away.
     pub n_twice: usize,
-    /// The number of steps of a beam search through edits of edits.
-    pub n_steps: usize,
     /// The number of random graphs.
     pub n_random: usize,
     /// The largest number of rows of the GP, the best ones.
@@ -110,8 +108,8 @@ impl Learner {
     fn strategy(&self, start: StartId, block: usize) -> BayesianOptimisationConfig {
         let gp = AdditiveGpConfig { max_rows: self.max_rows, ..AdditiveGpConfig::new(block) };
         let log_ei = AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 });
-        let Learner { n_centres, n_twice, n_steps, n_random, .. } = *self;
-        let reach = Reach::Edits { n_centres, n_twice, n_steps, n_random };
+        let Learner { n_centres, n_twice, n_random, .. } = *self;
+        let reach = Reach::Edits { n_centres, n_twice, n_random };
         BayesianOptimisationConfig {
             // From one graph there is nothing to learn.
             initial: if start == StartId::Empty { self.initial } else { 0 },

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::history::{Entry, History};
 use crate::known::Known;
 use crate::setting::Edits;
-use crate::space::{Criterion, choose, most_wanted};
+use crate::space::{Criterion, choose};
 use crate::strategy::{StrategySettings, round_rng};
 use crate::taken::Taken;
 
@@ -70,18 +70,12 @@ impl BayesianOptimisation<'_> {
         }
         let found = match self.config.reach {
             Reach::Space => self.space.propose(n, taken, near.as_ref(), &mut belief, rng)?,
-            Reach::Edits { n_centres, n_twice, n_steps, n_random } => {
+            Reach::Edits { n_centres, n_twice, n_random } => {
                 let (mut taken, edits) = (taken.clone(), self.edits()?);
                 let centres = self.centres(history, n_centres);
                 let mut near = edits.around(centres.iter().copied(), &mut taken);
                 near.extend(edits.twice(&centres, n_twice, &mut taken, rng));
                 near.extend(self.space.sample(n_random, &taken, rng));
-                let mut beam = most_wanted(n_centres, &near, self.space, &belief)?;
-                for _ in 0..n_steps {
-                    let more = edits.around(beam.iter().map(|candidate| &candidate.dag), &mut taken);
-                    beam = most_wanted(n_centres, &more, self.space, &belief)?;
-                    near.extend(more);
-                }
                 choose(n, near, self.space, &mut belief)?
             }
         };

@@ -20,10 +20,6 @@ pub enum Reach {
         /// The number of candidates two edits away from these queries, drawn at random.
         #[serde(default)]
         n_twice: usize,
-        /// The number of steps of a beam search by the acquisition. Each step adds the edits of the most wanted candidates
-        /// of the step before, as many as there are centres. It asks nothing, so it may walk far on what is believed.
-        #[serde(default)]
-        n_steps: usize,
         /// The number of random candidates from the whole space.
         n_random: usize,
     },

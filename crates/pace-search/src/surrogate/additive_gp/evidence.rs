@@ -3,9 +3,10 @@
 use faer::{Accum, Mat, MatRef};
 
 use super::covariance::Covariance;
+use super::solved::Solved;
 use crate::error::Error;
 use crate::gp::kernel::{Kernel, Scaled};
-use crate::numerics::dense::{cholesky, dot, gram_of_lower, invert_lower, log_det, mirror, times, transposed_times};
+use crate::numerics::dense::{dot, gram_of_lower, log_det, mirror};
 
 /// The rows that hyperparameters are learnt on, with the squared distances [n, n] of each term.
 pub(super) struct Rows<'a> {
@@ -38,19 +39,10 @@ impl<'a> Rows<'a> {
             by_length.push(slope);
         }
         let noise = covariance.log_noise.exp();
-        (0..n).for_each(|i| k[(i, i)] += noise);
-        cholesky(&mut k).map_err(|pivot| Error::NotPositiveDefinite {
-            what: "the covariance",
-            pivot,
-            size: n,
-            jitter: noise,
-        })?;
-        let mut inverse_lower = Mat::zeros(n, n);
-        invert_lower(&mut inverse_lower, &k);
-        let alpha = transposed_times(&inverse_lower, &times(&inverse_lower, self.y));
-        let value = -0.5 * dot(self.y, &alpha) - 0.5 * log_det(&k) - 0.5 * n as f64 * std::f64::consts::TAU.ln();
+        let Solved { lower, inverse_lower, weights: alpha } = Solved::new(k, noise, self.y)?;
+        let value = -0.5 * dot(self.y, &alpha) - 0.5 * log_det(&lower) - 0.5 * n as f64 * std::f64::consts::TAU.ln();
         // a a^T - K^-1, in the memory of the factor.
-        let mut weights = k;
+        let mut weights = lower;
         gram_of_lower(&mut weights, Accum::Replace, &inverse_lower, -1.0);
         mirror(&mut weights);
         for j in 0..n {

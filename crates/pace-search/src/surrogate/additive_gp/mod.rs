@@ -9,6 +9,7 @@ mod covariance;
 mod evidence;
 mod fit;
 mod model;
+mod solved;
 
 pub use model::AdditiveGp;
 

@@ -5,8 +5,9 @@ use pace_graph::mean_std;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::covariance::Covariance;
+use super::solved::Solved;
 use crate::error::Error;
-use crate::numerics::dense::{cholesky, dot, invert_lower, times, transposed_times};
+use crate::numerics::dense::{dot, transposed_times};
 use crate::numerics::product::dense_product;
 use crate::numerics::rows::gather;
 use crate::surrogate::{Posterior, Surrogate};
@@ -53,18 +54,8 @@ pub struct AdditiveGp {
 impl AdditiveGp {
     /// The posterior given these rows.
     pub(super) fn condition(covariance: Covariance, data: Data, max_rows: usize) -> Result<AdditiveGp, Error> {
-        let (n, noise) = (data.y.len(), covariance.log_noise.exp());
-        let mut k = covariance.between(data.x.as_ref(), data.x.as_ref());
-        (0..n).for_each(|i| k[(i, i)] += noise);
-        cholesky(&mut k).map_err(|pivot| Error::NotPositiveDefinite {
-            what: "the covariance",
-            pivot,
-            size: n,
-            jitter: noise,
-        })?;
-        let mut inverse_lower = Mat::zeros(n, n);
-        invert_lower(&mut inverse_lower, &k);
-        let weights = transposed_times(&inverse_lower, &times(&inverse_lower, &data.y));
+        let k = covariance.between(data.x.as_ref(), data.x.as_ref());
+        let Solved { inverse_lower, weights, .. } = Solved::new(k, covariance.log_noise.exp(), &data.y)?;
         Ok(AdditiveGp { covariance, data, max_rows, inverse_lower, weights })
     }
 

@@ -17,8 +17,8 @@ use pace_train::{FitConfig, OptimiserConfig, Schedule};
 
 use crate::args::RunArgs;
 use crate::vae::{
-    Checked, Gp, Judge, LatentPlan, PaperRow, Plans, RawFeatures, SearchPlan, Tried, VaeArgs, VaeData, VaePlan,
-    VaeProgram,
+    Checked, Gp, Judge, LatentPlan, Learner, PaperRow, Plans, RawFeatures, SearchPlan, Tried, VaeArgs, VaeData,
+    VaePlan, VaeProgram,
 };
 
 const PROGRAM: VaeProgram = VaeProgram {
@@ -98,11 +98,12 @@ fn best() -> VaePlan {
 }
 
 /// A search of NA looks for architectures whose learnt accuracy is higher than any known one. There is no optimum to stop at, so
-/// every search takes all its queries: fewer of them, and half of BN's inducing points and rows for the searches that decode.
+/// every search takes all its queries: fewer of them, and fewer rows and inducing points in the GPs.
 fn search() -> SearchPlan {
     let plan = SearchPlan::paper();
     let gp = SparseGpConfig { n_inducing: 150, subset: Some(1000), ..plan.latent.gp };
-    SearchPlan { budget: 200, latent: LatentPlan { gp, ..plan.latent }, ..plan }
+    let learner = Learner { max_rows: 300, whole: 0.02, ..plan.learner };
+    SearchPlan { budget: 200, learner, latent: LatentPlan { gp, ..plan.latent }, ..plan }
 }
 
 /// The paper's model, trained the same way.

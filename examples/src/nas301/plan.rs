@@ -26,7 +26,7 @@ pub fn plan(args: &Args) -> Result<Plan> {
     let mlm = MlmPlan::of(args.mlm.preset, Task::Nas301);
     let dngo = DngoPlan { epochs: args.mlm.dngo_steps.unwrap_or(25), reach: ReachArg::Edits };
     let methods = dngo_methods(&args.mlm, Task::Nas301, dngo);
-    let search = SearchPlan { methods, budget: 100, batch: 5, seeds: 20, first_seed: 1 };
+    let search = SearchPlan { methods, budget: 100, batch: 5, seeds: 60, first_seed: 1 };
     let mut plan = Plan { n_cells: 100_000, mlm, search };
     if args.run.smoke {
         plan.n_cells = 5000;

@@ -23,4 +23,4 @@ pub use metrics::PaperRow;
 pub use plan::{Plans, Tried, VaePlan};
 pub use program::{Checked, RawFeatures, VaeProgram};
 pub use score::Gp;
-pub use search::{Judge, LatentPlan, SearchPlan};
+pub use search::{Judge, LatentPlan, Learner, SearchPlan};

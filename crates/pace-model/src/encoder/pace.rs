@@ -35,7 +35,7 @@ pub enum Task {
 /// Configuration of [`Pace`]. Ablations are fields: `attention: Attention::Open`, `position: PositionConfig::None`.
 ///
 /// If the paper and the published code differ, [`PaceConfig::vae`] and [`PaceConfig::mlm`] follow the paper's principle
-/// (canonical topological order, attention to ancestors and itself, predecessors in the GNN) at the code's widths, and
+/// (canonical topological order, attention to ancestors and itself, predecessors in the GNN) and its widths, and
 /// [`PaceConfig::as_published`] follows the code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PaceConfig {
@@ -60,7 +60,7 @@ pub struct PaceConfig {
 }
 
 impl PaceConfig {
-    /// The encoder of PACE-VAE: 32 + 32 wide, 3 post-norm blocks, all positions read out.
+    /// The encoder of PACE-VAE: 64 + 64 wide, 3 post-norm blocks, all positions read out.
     pub fn vae() -> PaceConfig {
         PaceConfig {
             embedding: NodeEmbeddingConfig {

@@ -100,13 +100,18 @@ pub struct Learner {
     pub n_random: usize,
     /// The largest number of rows of the GP, the best ones.
     pub max_rows: usize,
+    /// The share of the variance that the GP starts to give to whole graphs instead of single nodes, once it knows many graphs.
+    pub whole: f64,
     /// The share by which the scores grow in number before the hyperparameters are learnt anew.
     pub relearn: f64,
 }
 
 impl Learner {
     fn strategy(&self, start: StartId, block: usize) -> BayesianOptimisationConfig {
-        let gp = AdditiveGpConfig { max_rows: self.max_rows, ..AdditiveGpConfig::new(block) };
+        let gp = AdditiveGpConfig::new(block);
+        // From one graph on, all there is to go by are single nodes.
+        let whole = if start == StartId::Empty { gp.whole } else { self.whole };
+        let gp = AdditiveGpConfig { max_rows: self.max_rows, whole, ..gp };
         let log_ei = AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 });
         let Learner { n_centres, n_twice, n_random, .. } = *self;
         let reach = Reach::Edits { n_centres, n_twice, n_random };

@@ -69,7 +69,15 @@ impl SearchPlan {
             starts: vec![StartId::Best, StartId::Random, StartId::Empty],
             n_known: 2000,
             methods: MethodId::ALL.to_vec(),
-            learner: Learner { initial: 5, n_centres: 5, n_twice: 20, n_random: 0, max_rows: 300, relearn: 0.1 },
+            learner: Learner {
+                initial: 5,
+                n_centres: 5,
+                n_twice: 20,
+                n_random: 0,
+                max_rows: 1000,
+                whole: 0.2,
+                relearn: 0.1,
+            },
             latent: LatentPlan::paper(),
         }
     }

@@ -136,6 +136,24 @@ fn a_refit_to_the_same_rows_is_the_fit() {
     );
 }
 
+/// Covariances between rows that a posterior knows are not computed again: whatever it knew, the next one is the same.
+#[test]
+fn a_refit_does_not_depend_on_what_was_known() {
+    let (x, more, at) = (normal(60, 6, 140), normal(40, 6, 141), normal(30, 6, 142));
+    let y = sum_over_nodes(&x);
+    let gp = AdditiveGpConfig { max_rows: 45, ..AdditiveGpConfig::new(3) }.fit(x.as_ref(), &y, 1).unwrap();
+    // Every other row is new, and the limit drops some of both.
+    let mixed = Matrix::from_fn(80, 6, |i, d| if i % 2 == 0 { x[(i / 2, d)] } else { more[(i / 2, d)] });
+    let scores = sum_over_nodes(&mixed);
+    let stranger = gp.refit(normal(20, 6, 143).as_ref(), &sum_over_nodes(&normal(20, 6, 143))).unwrap().unwrap();
+    let [knowing, not] = [
+        gp.refit(mixed.as_ref(), &scores).unwrap().unwrap().predict(at.as_ref()),
+        stranger.refit(mixed.as_ref(), &scores).unwrap().unwrap().predict(at.as_ref()),
+    ];
+    assert_close(&knowing.mean, &not.mean, 1e-8);
+    assert_close(&knowing.variance, &not.variance, 1e-8);
+}
+
 #[test]
 fn the_worst_rows_are_dropped_beyond_the_limit() {
     let (x, at) = (normal(60, 6, 131), normal(20, 6, 132));

@@ -1,5 +1,7 @@
 //! [`AdditiveGp`]: the result of a fit.
 
+use std::collections::HashMap;
+
 use faer::{Mat, MatRef};
 use pace_graph::mean_std;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -45,9 +47,11 @@ pub struct AdditiveGp {
     covariance: Covariance,
     data: Data,
     max_rows: usize,
-    /// L^-1 [n, n], with K = L L^T.
+    /// K without noise, [n, n].
+    k: Mat<f64>,
+    /// L^-1 [n, n], with K + v I = L L^T.
     inverse_lower: Mat<f64>,
-    /// K^-1 y `[n]`.
+    /// (K + v I)^-1 y `[n]`.
     weights: Vec<f64>,
 }
 
@@ -55,8 +59,32 @@ impl AdditiveGp {
     /// The posterior given these rows.
     pub(super) fn condition(covariance: Covariance, data: Data, max_rows: usize) -> Result<AdditiveGp, Error> {
         let k = covariance.between(data.x.as_ref(), data.x.as_ref());
-        let Solved { inverse_lower, weights, .. } = Solved::new(k, covariance.log_noise.exp(), &data.y)?;
-        Ok(AdditiveGp { covariance, data, max_rows, inverse_lower, weights })
+        AdditiveGp::solve(covariance, data, max_rows, k)
+    }
+
+    /// The posterior given rows with these covariances.
+    fn solve(covariance: Covariance, data: Data, max_rows: usize, k: Mat<f64>) -> Result<AdditiveGp, Error> {
+        let Solved { inverse_lower, weights, .. } = Solved::new(k.clone(), covariance.log_noise.exp(), &data.y)?;
+        Ok(AdditiveGp { covariance, data, max_rows, k, inverse_lower, weights })
+    }
+
+    /// The posterior given other rows. Exponentials are most of the work, and those between rows of this posterior are known.
+    fn recondition(&self, data: Data) -> Result<AdditiveGp, Error> {
+        let bits = |x: &Mat<f64>, row: usize| x.row(row).iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
+        let places: HashMap<Vec<u64>, usize> =
+            (0..self.data.x.nrows()).map(|row| (bits(&self.data.x, row), row)).collect();
+        let n = data.x.nrows();
+        let known: Vec<Option<usize>> = (0..n).map(|row| places.get(&bits(&data.x, row)).copied()).collect();
+        let new: Vec<usize> = (0..n).filter(|&row| known[row].is_none()).collect();
+        let mut index = vec![0; n];
+        new.iter().enumerate().for_each(|(place, &row)| index[row] = place);
+        let fresh = self.covariance.between(gather(data.x.as_ref(), &new).as_ref(), data.x.as_ref()); // [new, n]
+        let k = Mat::from_fn(n, n, |i, j| match (known[i], known[j]) {
+            (Some(i), Some(j)) => self.k[(i, j)],
+            (None, _) => fresh[(index[i], j)],
+            (Some(_), None) => fresh[(index[j], i)],
+        });
+        AdditiveGp::solve(self.covariance.clone(), data, self.max_rows, k)
     }
 
     /// Mean and variance of some rows in standardised units.
@@ -102,13 +130,12 @@ impl Surrogate for AdditiveGp {
             );
         let data = Data { x: rows, y: y.iter().copied().chain(expected).collect(), units: self.data.units };
         // More rows make the matrix no worse than it was, but for rounding: then the belief stays as it is.
-        let imagined = AdditiveGp::condition(self.covariance.clone(), data, self.max_rows);
+        let imagined = self.recondition(data);
         Box::new(imagined.unwrap_or_else(|_| self.clone()))
     }
 
     fn refit(&self, x: MatRef<'_, f64>, y: &[f64]) -> Option<Result<Box<dyn Surrogate>, Error>> {
-        let data = Data::best(x, y, self.max_rows);
-        let again = AdditiveGp::condition(self.covariance.clone(), data, self.max_rows);
+        let again = self.recondition(Data::best(x, y, self.max_rows));
         Some(again.map(|gp| Box::new(gp) as Box<dyn Surrogate>))
     }
 }

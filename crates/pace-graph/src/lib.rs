@@ -64,7 +64,7 @@ pub use dag2seq::{Item, Sequence, dag2seq, dag2seq_all, seq2dag};
 pub use error::Error;
 pub use key::GraphKey;
 pub use mean_std::mean_std;
-pub use rooted::{Hops, Label, RootedLabels};
+pub use rooted::{Hops, Label, RootedLabels, rooted_subgraph};
 pub use spec::DagSpec;
 pub use split::{Split, python_shuffle, split_in_order, split_reference};
 pub use split_mix::{GOLDEN, split_mix};

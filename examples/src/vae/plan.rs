@@ -1,8 +1,8 @@
 //! [`VaePlan`]: how much work a VAE program does, and with which settings.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use pace_model::encoder::{EncoderConfig, Purpose};
-use pace_model::layers::PositionConfig;
+use pace_model::layers::{NodeLabel, PositionConfig};
 use pace_model::objective::AnyVaeConfig;
 use pace_search::surrogate::{PublishedGpConfig, SparseGpConfig};
 use pace_train::FitConfig;
@@ -86,6 +86,11 @@ impl VaePlan {
         }
         args.train.ablate(&mut self.model.encoder)?;
         if let Some(decoder) = self.model.decoder.as_pace_mut() {
+            if decoder.share_embedding && matches!(args.train.label, Some(NodeLabel::Rooted { .. })) {
+                bail!(
+                    "--label rooted needs a decoder with an embedding of its own, which --preset as-published has not"
+                );
+            }
             if args.train.no_dag2seq {
                 decoder.embedding.position = PositionConfig::Index;
             }

@@ -10,6 +10,7 @@ mod message;
 mod norm;
 mod position;
 mod readout;
+mod rooted;
 mod stack;
 
 pub use crate::batch::Stream;
@@ -23,6 +24,7 @@ pub use message::{Aggregation, EdgeList, Flow, Level, Levels, MessagePassing, Me
 pub use norm::Norm;
 pub use position::{Position, PositionConfig};
 pub use readout::Readout;
+pub use rooted::{NodeLabel, RootedEmbedding};
 pub use stack::{EncoderStack, Keys};
 
 pub use crate::kernel::Dropout;

@@ -35,6 +35,7 @@ mod objective;
 mod pace;
 mod parity;
 mod refused;
+mod rooted;
 mod setting;
 mod store;
 mod structure;

@@ -14,6 +14,11 @@ use pace_train::FitConfig;
 use pace_train::record::{Run, RunId};
 use serde_json::Value;
 
+use crate::table::is_list;
+
+/// The encoder as initialised: the row that says what pre-training is worth.
+pub(crate) const UNTRAINED: &str = "untrained";
+
 /// The options of every dataset's program; `cargo xtask reproduce` passes them on.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RunArgs {
@@ -39,7 +44,7 @@ pub struct RunArgs {
 
 impl RunArgs {
     /// The folder for the results, emptied if that was asked for.
-    fn out_dir(&self, dataset: &str, encoder: &str) -> Result<PathBuf> {
+    pub(crate) fn out_dir(&self, dataset: &str, encoder: &str) -> Result<PathBuf> {
         let smoke = if self.smoke { "-smoke" } else { "" };
         let default = || PathBuf::from(format!("runs/{dataset}-{encoder}-{}{smoke}", self.seed));
         let dir = self.out.clone().unwrap_or_else(default);
@@ -144,9 +149,13 @@ impl TrainArgs {
     }
 }
 
-/// What `--encoder` takes: the encoders of pace-model, and what the program adds.
-pub(crate) fn encoder_names(more: &[&'static str]) -> clap::builder::PossibleValuesParser {
-    EncoderConfig::NAMES.iter().chain(more).copied().collect::<Vec<_>>().into()
+/// What `--encoder` takes: an encoder of pace-model, `untrained`, or rows of a table, which are checked when it is made.
+pub(crate) fn encoder_name(text: &str) -> Result<String, String> {
+    let names = EncoderConfig::NAMES;
+    if is_list(text) || text == UNTRAINED || names.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("there are {}; all of them for a table, or some with commas between", names.join(", ")))
 }
 
 /// Parses an option and refuses what lies outside its range, in words.

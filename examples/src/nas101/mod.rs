@@ -24,6 +24,7 @@ use serde_json::json;
 use crate::args::RunArgs;
 use crate::mlm::{MlmArgs, MlmData, pretrain_and_embed};
 use crate::report::Report;
+use crate::table::is_list;
 use plan::plan;
 
 /// Enumerates NAS-Bench-101, pre-trains PACE on its cells and searches them
@@ -42,6 +43,9 @@ pub struct Args {
 /// # Errors
 /// Those of its stages.
 pub fn run(args: &Args) -> Result<()> {
+    if is_list(&args.mlm.encoder) {
+        return crate::table::run("nas101", "NAS-Bench-101", &args.mlm.encoder, &args.run, metrics::columns);
+    }
     let plan = plan(&args.run, &args.mlm)?;
     let data = args.run.data_dir();
     let config = json!({"plan": plan, "canon": CANON_ID, "table": table::file(&data)});

@@ -6,11 +6,13 @@ mod decay;
 mod embedding;
 mod gru;
 mod init;
+mod laplacian;
 mod message;
 mod norm;
 mod position;
 mod readout;
 mod stack;
+mod token_table;
 
 pub use crate::batch::Stream;
 pub use ast_embedding::AstEmbedding;
@@ -19,10 +21,12 @@ pub use decay::undecayed;
 pub use embedding::{Join, NodeEmbedding, NodeEmbeddingConfig, OpEmbedding};
 pub use gru::{GruCell, GruConfig};
 pub use init::Init;
+pub use laplacian::LaplacianEncoding;
 pub use message::{Aggregation, EdgeList, Flow, Level, Levels, MessagePassing, MessagePassingConfig, Segments};
 pub use norm::Norm;
 pub use position::{Position, PositionConfig};
 pub use readout::Readout;
 pub use stack::{EncoderStack, Keys};
+pub use token_table::TokenTable;
 
 pub use crate::kernel::Dropout;

@@ -16,6 +16,7 @@ mod token_table;
 
 pub use crate::batch::Stream;
 pub use ast_embedding::AstEmbedding;
+pub(crate) use block::probability;
 pub use block::{BlocksConfig, DecoderBlock, EncoderBlock, NormPlacement};
 pub use decay::undecayed;
 pub use embedding::{Join, NodeEmbedding, NodeEmbeddingConfig, OpEmbedding};

@@ -1,8 +1,8 @@
-//! GCN, GIN, GAT and gated GCN: the laws, and each formula against plain loops over the nodes of a graph.
+//! GCN, GIN, GAT and gated GCN: the laws, each formula against plain loops over the nodes of a graph, and parity with PyTorch.
 
 use std::collections::BTreeMap;
 
-use burn::tensor::Device;
+use burn::tensor::{Device, Int, Tensor};
 use pace_graph::enumerate::{Darts, Enas, RandomDag, Sampler, UniformBn};
 use pace_graph::structure::{Laplacian, spectrum};
 use pace_graph::{Dag, DagSpec, canonical};
@@ -11,13 +11,14 @@ use pace_model::encoder::{
 };
 use pace_model::layers::{Flow, Init, LaplacianEncoding};
 use pace_model::objective::{MlmConfig, Objective, VaeConfig};
-use pace_model::store::{load_safetensors, to_safetensors};
+use pace_model::store::{load_pytorch, load_safetensors, to_safetensors};
 use pace_model::{DagBatch, DagTable, Layout, Structure};
 use rand::RngExt;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 
 use crate::laws::{Laws, check_encoder};
+use crate::parity::{Fixture, fixture};
 use crate::setting::{NAS101, distance, gradients, rng, sample, test_device, values};
 
 const PURPOSES: [Purpose; 2] = [Purpose::Vae, Purpose::Mlm];
@@ -415,4 +416,38 @@ fn single_nodes_are_graphs_too() {
         encode(GatConfig::preset(Purpose::Mlm), &device);
         encode(GatedGcnConfig::preset(Purpose::Mlm), &device);
     }
+}
+
+/// Values and gradients equal those of `tests/parity/make_gnn_fixtures.py`.
+fn check_parity(fixture: &Fixture, config: impl EncoderSettings) {
+    let device = test_device().autodiff();
+    let encoder = load_pytorch(config.init(&DagSpec::nas101(), 0, &device), fixture.weights).unwrap();
+    let batch = fixture.batch(encoder.layout(), &device);
+    let ([_, n], Encoding { nodes, graph }) = (batch.dims(), encoder.encode(&batch));
+    let real = |(graph, &length): (usize, &usize)| (graph * n..graph * n + length).map(|row| row as i32);
+    let real: Vec<i32> = batch.lengths.iter().enumerate().flat_map(real).collect();
+    let nodes = nodes.select(0, Tensor::<1, Int>::from_data(real.as_slice(), &device));
+    fixture.check("nodes", nodes.clone());
+    fixture.check("graph", graph.clone());
+    let loss = (graph * fixture.tensor("probe", &device)).sum() + (nodes * fixture.tensor("node_probe", &device)).sum();
+    fixture.check("loss", loss.clone());
+    fixture.check_gradients("grad.", &encoder, &loss.backward());
+}
+
+#[test]
+fn parity_of_gin() {
+    let config = GinConfig { d_model: 8, n_layers: 2, ..GinConfig::preset(Purpose::Mlm) };
+    check_parity(&fixture!("gin", DagSpec::nas101()), config);
+}
+
+#[test]
+fn parity_of_gat() {
+    let config = GatConfig { d_model: 8, n_layers: 2, n_heads: 2, ..GatConfig::preset(Purpose::Mlm) };
+    check_parity(&fixture!("gat", DagSpec::nas101()), config);
+}
+
+#[test]
+fn parity_of_gated_gcn() {
+    let config = GatedGcnConfig { d_model: 8, n_layers: 2, laplacian: Some(3), ..GatedGcnConfig::preset(Purpose::Mlm) };
+    check_parity(&fixture!("gated_gcn", DagSpec::nas101()), config);
 }

@@ -4,6 +4,10 @@
 //! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
+mod gat;
+mod gated_gcn;
+mod gcn;
+mod gin;
 mod pace;
 
 use std::fmt::Debug;
@@ -18,6 +22,10 @@ use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
+pub use gat::{Gat, GatConfig};
+pub use gated_gcn::{GatedGcn, GatedGcnConfig};
+pub use gcn::{Gcn, GcnConfig};
+pub use gin::{Gin, GinConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
 
 /// The result of encoding a batch.
@@ -254,6 +262,14 @@ macro_rules! encoders {
 encoders! {
     /// Dag2seq and a masked Transformer.
     Pace(PaceConfig => Pace, "pace"),
+    /// Graph convolutions along the edges, in topological order.
+    Gcn(GcnConfig => Gcn, "gcn"),
+    /// Sums of neighbours through perceptrons, read out after every layer.
+    Gin(GinConfig => Gin, "gin"),
+    /// Attention to neighbours.
+    Gat(GatConfig => Gat, "gat"),
+    /// Graph convolutions with a gate on every edge, and Laplacian positions.
+    GatedGcn(GatedGcnConfig => GatedGcn, "gated_gcn"),
 }
 
 impl EncoderConfig {

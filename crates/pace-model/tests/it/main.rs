@@ -7,6 +7,7 @@ mod encoder;
 mod fit;
 mod generate;
 mod gnn;
+mod gnns;
 mod golden;
 #[cfg(feature = "flex")]
 mod kernel;

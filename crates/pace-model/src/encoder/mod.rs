@@ -4,6 +4,7 @@
 //! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
+mod gt;
 mod pace;
 
 use std::fmt::Debug;
@@ -18,6 +19,7 @@ use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
+pub use gt::{Gt, GtConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
 
 /// The result of encoding a batch.
@@ -254,6 +256,8 @@ macro_rules! encoders {
 encoders! {
     /// Dag2seq and a masked Transformer.
     Pace(PaceConfig => Pace, "pace"),
+    /// Graph Transformer: attention to neighbours, Laplacian positional encodings.
+    Gt(GtConfig => Gt, "gt"),
 }
 
 impl EncoderConfig {

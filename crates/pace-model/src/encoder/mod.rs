@@ -4,6 +4,7 @@
 //! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
+mod graphormer;
 mod gt;
 mod pace;
 
@@ -19,6 +20,7 @@ use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
+pub use graphormer::{Graphormer, GraphormerConfig};
 pub use gt::{Gt, GtConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
 
@@ -258,6 +260,8 @@ encoders! {
     Pace(PaceConfig => Pace, "pace"),
     /// Graph Transformer: attention to neighbours, Laplacian positional encodings.
     Gt(GtConfig => Gt, "gt"),
+    /// Degrees in the input, distances in the attention, a virtual node.
+    Graphormer(GraphormerConfig => Graphormer, "graphormer"),
 }
 
 impl EncoderConfig {

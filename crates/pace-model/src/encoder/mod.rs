@@ -7,6 +7,7 @@ mod ast;
 mod graphormer;
 mod gt;
 mod pace;
+mod san;
 
 use std::fmt::Debug;
 
@@ -23,6 +24,7 @@ pub use ast::{AstPace, AstPaceConfig};
 pub use graphormer::{Graphormer, GraphormerConfig};
 pub use gt::{Gt, GtConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
+pub use san::{San, SanConfig};
 
 /// The result of encoding a batch.
 #[derive(Clone, Debug)]
@@ -260,6 +262,8 @@ encoders! {
     Pace(PaceConfig => Pace, "pace"),
     /// Graph Transformer: attention to neighbours, Laplacian positional encodings.
     Gt(GtConfig => Gt, "gt"),
+    /// Spectral Attention Network: learned Laplacian positions, separate attention along edges and elsewhere.
+    San(SanConfig => San, "san"),
     /// Degrees in the input, distances in the attention, a virtual node.
     Graphormer(GraphormerConfig => Graphormer, "graphormer"),
 }

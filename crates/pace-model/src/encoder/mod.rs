@@ -4,6 +4,7 @@
 //! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
+mod graphit;
 mod graphormer;
 mod gt;
 mod pace;
@@ -21,6 +22,7 @@ use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
+pub use graphit::{GraphKernel, Graphit, GraphitConfig};
 pub use graphormer::{Graphormer, GraphormerConfig};
 pub use gt::{Gt, GtConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
@@ -266,6 +268,8 @@ encoders! {
     San(SanConfig => San, "san"),
     /// Degrees in the input, distances in the attention, a virtual node.
     Graphormer(GraphormerConfig => Graphormer, "graphormer"),
+    /// Attention multiplied by a kernel on the graph.
+    Graphit(GraphitConfig => Graphit, "graphit"),
 }
 
 impl EncoderConfig {

@@ -8,6 +8,7 @@ mod fit;
 mod generate;
 mod gnn;
 mod golden;
+mod graph_transformers;
 #[cfg(feature = "flex")]
 mod kernel;
 #[cfg(feature = "flex")]

@@ -8,7 +8,11 @@ mod gat;
 mod gated_gcn;
 mod gcn;
 mod gin;
+mod graphit;
+mod graphormer;
+mod gt;
 mod pace;
+mod san;
 
 use std::fmt::Debug;
 
@@ -26,7 +30,11 @@ pub use gat::{Gat, GatConfig};
 pub use gated_gcn::{GatedGcn, GatedGcnConfig};
 pub use gcn::{Gcn, GcnConfig};
 pub use gin::{Gin, GinConfig};
+pub use graphit::{GraphKernel, Graphit, GraphitConfig};
+pub use graphormer::{Graphormer, GraphormerConfig};
+pub use gt::{Gt, GtConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
+pub use san::{San, SanConfig};
 
 /// The result of encoding a batch.
 #[derive(Clone, Debug)]
@@ -270,6 +278,14 @@ encoders! {
     Gat(GatConfig => Gat, "gat"),
     /// Graph convolutions with a gate on every edge, and Laplacian positions.
     GatedGcn(GatedGcnConfig => GatedGcn, "gated_gcn"),
+    /// Graph Transformer: attention to neighbours, Laplacian positional encodings.
+    Gt(GtConfig => Gt, "gt"),
+    /// Spectral Attention Network: learned Laplacian positions, separate attention along edges and elsewhere.
+    San(SanConfig => San, "san"),
+    /// Degrees in the input, distances in the attention, a virtual node.
+    Graphormer(GraphormerConfig => Graphormer, "graphormer"),
+    /// Attention multiplied by a kernel on the graph.
+    Graphit(GraphitConfig => Graphit, "graphit"),
 }
 
 impl EncoderConfig {
@@ -277,7 +293,6 @@ impl EncoderConfig {
     pub fn as_pace_mut(&mut self) -> Option<&mut PaceConfig> {
         match self {
             EncoderConfig::Pace(config) => Some(config),
-            #[allow(unreachable_patterns)]
             _ => None,
         }
     }

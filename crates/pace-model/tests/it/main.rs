@@ -9,6 +9,7 @@ mod generate;
 mod gnn;
 mod gnns;
 mod golden;
+mod graph_transformers;
 #[cfg(feature = "flex")]
 mod kernel;
 #[cfg(feature = "flex")]

@@ -40,7 +40,8 @@ impl PathEncoding {
         let mut n_inner = 0;
         let digit = |op: usize| {
             let is_inner = ![Some(input), Some(output), spec.start].contains(&Some(op as Op));
-            is_inner.then(|| std::mem::replace(&mut n_inner, n_inner + 1))
+            n_inner += usize::from(is_inner);
+            is_inner.then(|| n_inner - 1)
         };
         let digits = (0..spec.n_ops()).map(digit).collect();
         Some(PathEncoding { input, output, digits, n_inner, max_length })

@@ -1,8 +1,6 @@
 //! The table of a VAE experiment: every number with its title, the paper's value, and the part of the outcome it is read
 //! from.
 
-use std::borrow::Cow;
-
 use pace_train::record::{Metric, MetricSpec, Run};
 
 use super::decode::Decoded;
@@ -150,9 +148,8 @@ fn table(paper: &PaperRow) -> Vec<(MetricSpec, Source)> {
 
 /// The columns of a table of several encoders.
 pub fn columns() -> &'static [MetricSpec] {
-    const SHARE: MetricSpec = MetricSpec::new("", "").unit("%").decimals(2).higher();
     const fn share(id: &'static str, title: &'static str) -> MetricSpec {
-        MetricSpec { id: Cow::Borrowed(id), title: Cow::Borrowed(title), ..SHARE }
+        MetricSpec::new(id, title).unit("%").decimals(2).higher()
     }
     const COLUMNS: &[MetricSpec] = &[
         MetricSpec::new("rmse", "RMSE").lower(),

@@ -4,7 +4,11 @@
 //! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
+mod deepgmg;
+mod graphrnn;
 mod pace;
+mod svae;
+mod svae_transformer;
 
 use std::fmt::Debug;
 
@@ -18,7 +22,11 @@ use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
+pub use deepgmg::{DeepGmg, DeepGmgConfig};
+pub use graphrnn::{GraphRnnConfig, GraphRnnTransformerConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
+pub use svae::{Svae, SvaeConfig};
+pub use svae_transformer::{SvaeTransformer, SvaeTransformerConfig};
 
 /// The result of encoding a batch.
 #[derive(Clone, Debug)]
@@ -254,6 +262,16 @@ macro_rules! encoders {
 encoders! {
     /// Dag2seq and a masked Transformer.
     Pace(PaceConfig => Pace, "pace"),
+    /// A recurrent unit over rows of operation and edges.
+    Svae(SvaeConfig => Svae, "svae"),
+    /// A Transformer over rows of operation and edges.
+    SvaeTransformer(SvaeTransformerConfig => SvaeTransformer, "svae_transformer"),
+    /// A recurrent unit over rows that say how far back edges come from.
+    GraphRnn(GraphRnnConfig => Svae, "graphrnn"),
+    /// A Transformer over rows that say how far back edges come from.
+    GraphRnnTransformer(GraphRnnTransformerConfig => SvaeTransformer, "graphrnn_transformer"),
+    /// Rounds of messages along and against the edges, and a gated sum.
+    DeepGmg(DeepGmgConfig => DeepGmg, "deepgmg"),
 }
 
 impl EncoderConfig {

@@ -9,8 +9,10 @@ mod init;
 mod message;
 mod norm;
 mod position;
+mod propagation;
 mod readout;
 mod stack;
+mod strings;
 
 pub use crate::batch::Stream;
 pub use ast_embedding::AstEmbedding;
@@ -22,7 +24,9 @@ pub use init::Init;
 pub use message::{Aggregation, EdgeList, Flow, Level, Levels, MessagePassing, MessagePassingConfig, Segments};
 pub use norm::Norm;
 pub use position::{Position, PositionConfig};
+pub use propagation::{GraphState, Propagation, PropagationConfig};
 pub use readout::Readout;
 pub use stack::{EncoderStack, Keys};
+pub use strings::{EdgeBits, StringRows};
 
 pub use crate::kernel::Dropout;

@@ -37,4 +37,5 @@ mod parity;
 mod refused;
 mod setting;
 mod store;
+mod strings;
 mod structure;

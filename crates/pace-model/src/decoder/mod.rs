@@ -54,6 +54,9 @@ pub trait DecoderSettings: Clone + Debug {
     /// The decoder that it initialises.
     type Decoder: DagDecoder;
 
+    /// The usual choices.
+    fn preset() -> Self;
+
     /// What the decoder wants to know about graphs, besides what the encoder does.
     fn structure(&self) -> Structure {
         Structure::NONE
@@ -71,9 +74,11 @@ pub trait DecoderSettings: Clone + Debug {
     fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> Self::Decoder;
 }
 
-/// Lists the decoders: configuration, module, and name in programs.
+/// Lists the decoders: configuration, module, and name in programs, with the names of other choices that have one.
 macro_rules! decoders {
-    ($($(#[$doc:meta])* $variant:ident($config:ident => $decoder:ident, $name:literal),)+) => {
+    ($($(#[$doc:meta])* $variant:ident(
+        $config:ident => $decoder:ident, $name:literal $(, $other:literal => $make:ident)*
+    ),)+) => {
         /// The configuration of any decoder.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -90,9 +95,20 @@ macro_rules! decoders {
 
         impl DecoderConfig {
             /// The names of all decoders.
-            pub const NAMES: &[&str] = &[$($name),+];
+            pub const NAMES: &[&str] = &[$($name, $($other,)*)+];
 
-            /// The decoder's name.
+            /// The usual choices of the decoder with this name; `None` if there is none.
+            pub fn named(name: &str) -> Option<DecoderConfig> {
+                match name {
+                    $(
+                        $name => Some(DecoderConfig::$variant($config::preset())),
+                        $($other => Some(DecoderConfig::$variant($config::$make())),)*
+                    )+
+                    _ => None,
+                }
+            }
+
+            /// The decoder's name, whatever its choices.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(DecoderConfig::$variant(_) => $name,)+
@@ -102,6 +118,10 @@ macro_rules! decoders {
 
         impl DecoderSettings for DecoderConfig {
             type Decoder = Decoder;
+
+            fn preset() -> DecoderConfig {
+                DecoderConfig::Pace(PaceDecoderConfig::preset())
+            }
 
             fn structure(&self) -> Structure {
                 match self {

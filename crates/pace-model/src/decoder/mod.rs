@@ -3,7 +3,10 @@
 //! A decoder implements [`DagDecoder`]: the likelihood of graphs, and a [`Stepper`] that generates them. Programs that choose a
 //! decoder by name use [`DecoderConfig`], which lists all of them, and the [`Decoder`] that it initialises.
 
+mod deepgmg;
+mod graphrnn;
 mod pace;
+mod svae;
 
 use std::fmt::Debug;
 
@@ -18,7 +21,10 @@ use crate::generate::generate;
 use crate::layers::NodeEmbedding;
 
 pub use crate::generate::{Choice, DecodeOptions, EdgePicker, Edges, EdgesInTurn, Mode, NewNode, Stepper, Turns};
+pub use deepgmg::{DeepGmgDecoder, DeepGmgDecoderConfig};
+pub use graphrnn::{GraphRnnDecoder, GraphRnnDecoderConfig};
 pub use pace::{Heads, PaceDecoder, PaceDecoderConfig};
+pub use svae::{SvaeDecoder, SvaeDecoderConfig};
 
 /// A map from latent vectors to distributions over DAGs.
 pub trait DagDecoder: Module + ModuleDisplay {
@@ -169,6 +175,12 @@ macro_rules! decoders {
 decoders! {
     /// A Transformer that reads the latent vector as a memory.
     Pace(PaceDecoderConfig => PaceDecoder, "pace"),
+    /// All rows of operation and edges from the latent vector alone.
+    Svae(SvaeDecoderConfig => SvaeDecoder, "svae", "svae_transformer" => transformer),
+    /// Row by row, and bit by bit within a row.
+    GraphRnn(GraphRnnDecoderConfig => GraphRnnDecoder, "graphrnn", "graphrnn_transformer" => transformer),
+    /// Messages before every decision, and edges picked one by one.
+    DeepGmg(DeepGmgDecoderConfig => DeepGmgDecoder, "deepgmg"),
 }
 
 impl DecoderConfig {

@@ -37,5 +37,6 @@ mod parity;
 mod refused;
 mod setting;
 mod store;
+mod string_decoders;
 mod strings;
 mod structure;

@@ -1,6 +1,7 @@
 //! [`VaePlan`]: how much work a VAE program does, and with which settings.
 
 use anyhow::{Context, Result, bail};
+use pace_model::decoder::DecoderConfig;
 use pace_model::encoder::{EncoderConfig, Purpose};
 use pace_model::layers::{NodeLabel, PositionConfig};
 use pace_model::objective::AnyVaeConfig;
@@ -80,9 +81,14 @@ impl VaePlan {
     /// If a choice does not go with the encoder.
     pub fn with_args(mut self, args: &VaeArgs) -> Result<VaePlan> {
         if args.encoder != self.model.encoder.name() {
-            // The decoder stays PACE's, and the plan's settings of PACE do not apply.
+            // The plan's settings of PACE do not apply.
             self.model.encoder = EncoderConfig::named(&args.encoder, Purpose::Vae)
                 .with_context(|| format!("no encoder is called {}", args.encoder))?;
+        }
+        let decoder = args.decoder.as_deref().unwrap_or(&args.encoder);
+        if decoder != self.model.decoder.name() {
+            // An encoder without a decoder of its own has PACE's, as the plan sets it.
+            self.model.decoder = DecoderConfig::named(decoder).unwrap_or(self.model.decoder);
         }
         args.train.ablate(&mut self.model.encoder)?;
         if let Some(decoder) = self.model.decoder.as_pace_mut() {

@@ -4,15 +4,19 @@
 //! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
+mod deepgmg;
 mod gat;
 mod gated_gcn;
 mod gcn;
 mod gin;
 mod graphit;
 mod graphormer;
+mod graphrnn;
 mod gt;
 mod pace;
 mod san;
+mod svae;
+mod svae_transformer;
 
 use std::fmt::Debug;
 
@@ -26,15 +30,19 @@ use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
+pub use deepgmg::{DeepGmg, DeepGmgConfig};
 pub use gat::{Gat, GatConfig};
 pub use gated_gcn::{GatedGcn, GatedGcnConfig};
 pub use gcn::{Gcn, GcnConfig};
 pub use gin::{Gin, GinConfig};
 pub use graphit::{GraphKernel, Graphit, GraphitConfig};
 pub use graphormer::{Graphormer, GraphormerConfig};
+pub use graphrnn::{GraphRnnConfig, GraphRnnTransformerConfig};
 pub use gt::{Gt, GtConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
 pub use san::{San, SanConfig};
+pub use svae::{Svae, SvaeConfig};
+pub use svae_transformer::{SvaeTransformer, SvaeTransformerConfig};
 
 /// The result of encoding a batch.
 #[derive(Clone, Debug)]
@@ -286,6 +294,16 @@ encoders! {
     Graphormer(GraphormerConfig => Graphormer, "graphormer"),
     /// Attention multiplied by a kernel on the graph.
     Graphit(GraphitConfig => Graphit, "graphit"),
+    /// A recurrent unit over rows of operation and edges.
+    Svae(SvaeConfig => Svae, "svae"),
+    /// A Transformer over rows of operation and edges.
+    SvaeTransformer(SvaeTransformerConfig => SvaeTransformer, "svae_transformer"),
+    /// A recurrent unit over rows that say how far back edges come from.
+    GraphRnn(GraphRnnConfig => Svae, "graphrnn"),
+    /// A Transformer over rows that say how far back edges come from.
+    GraphRnnTransformer(GraphRnnTransformerConfig => SvaeTransformer, "graphrnn_transformer"),
+    /// Rounds of messages along and against the edges, and a gated sum.
+    DeepGmg(DeepGmgConfig => DeepGmg, "deepgmg"),
 }
 
 impl EncoderConfig {

@@ -40,4 +40,6 @@ mod refused;
 mod rooted;
 mod setting;
 mod store;
+mod string_decoders;
+mod strings;
 mod structure;

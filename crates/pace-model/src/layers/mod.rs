@@ -10,6 +10,7 @@ mod message;
 mod norm;
 mod position;
 mod readout;
+mod recursion;
 mod stack;
 
 pub use crate::batch::Stream;
@@ -23,6 +24,8 @@ pub use message::{Aggregation, EdgeList, Flow, Level, Levels, MessagePassing, Me
 pub use norm::Norm;
 pub use position::{Position, PositionConfig};
 pub use readout::Readout;
+pub use recursion::{Hearing, Read, Recursion, RecursionConfig, TwoWay, TwoWayConfig};
+pub(crate) use recursion::{Told, Visits, VisitsBuilder, predecessors};
 pub use stack::{EncoderStack, Keys};
 
 pub use crate::kernel::Dropout;

@@ -10,7 +10,7 @@ pub struct VaeArgs {
     /// The encoder; `all`, or names with commas between, makes a table of them
     #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_name)]
     pub encoder: String,
-    /// The decoder [default: the encoder's own if it has one, else PACE's]
+    /// The decoder [default: the encoder's own if it has one, else D-VAE's]
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(DecoderConfig::NAMES))]
     pub decoder: Option<String>,
     /// Encoders to train, with different seeds

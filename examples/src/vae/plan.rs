@@ -36,6 +36,11 @@ impl Plans {
     }
 }
 
+/// The decoder that goes with an encoder: its own, or D-VAE's, with which the sources of the paper train GNNs and graph Transformers.
+fn own_decoder(encoder: &str) -> &str {
+    if DecoderConfig::NAMES.contains(&encoder) { encoder } else { "dvae" }
+}
+
 /// A setting that is compared with others on validation graphs.
 #[derive(Clone, Copy, Debug)]
 pub struct Tried {
@@ -85,10 +90,10 @@ impl VaePlan {
             self.model.encoder = EncoderConfig::named(&args.encoder, Purpose::Vae)
                 .with_context(|| format!("no encoder is called {}", args.encoder))?;
         }
-        let decoder = args.decoder.as_deref().unwrap_or(&args.encoder);
+        let decoder = args.decoder.as_deref().unwrap_or_else(|| own_decoder(&args.encoder));
         if decoder != self.model.decoder.name() {
-            // An encoder without a decoder of its own has PACE's, as the plan sets it.
-            self.model.decoder = DecoderConfig::named(decoder).unwrap_or(self.model.decoder);
+            self.model.decoder =
+                DecoderConfig::named(decoder).with_context(|| format!("no decoder is called {decoder}"))?;
         }
         args.train.ablate(&mut self.model.encoder)?;
         if let Some(decoder) = self.model.decoder.as_pace_mut() {

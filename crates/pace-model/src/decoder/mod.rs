@@ -4,6 +4,7 @@
 //! decoder by name use [`DecoderConfig`], which lists all of them, and the [`Decoder`] that it initialises.
 
 mod deepgmg;
+mod dvae;
 mod graphrnn;
 mod pace;
 mod svae;
@@ -22,6 +23,7 @@ use crate::layers::NodeEmbedding;
 
 pub use crate::generate::{Choice, DecodeOptions, EdgePicker, Edges, EdgesInTurn, Mode, NewNode, Stepper, Turns};
 pub use deepgmg::{DeepGmgDecoder, DeepGmgDecoderConfig};
+pub use dvae::{DvaeDecoder, DvaeDecoderConfig, GraphState};
 pub use graphrnn::{GraphRnnDecoder, GraphRnnDecoderConfig};
 pub use pace::{Heads, PaceDecoder, PaceDecoderConfig};
 pub use svae::{SvaeDecoder, SvaeDecoderConfig};
@@ -181,6 +183,8 @@ decoders! {
     GraphRnn(GraphRnnDecoderConfig => GraphRnnDecoder, "graphrnn", "graphrnn_transformer" => transformer),
     /// Messages before every decision, and edges picked one by one.
     DeepGmg(DeepGmgDecoderConfig => DeepGmgDecoder, "deepgmg"),
+    /// A recursion over the graph so far, which decides edge by edge.
+    Dvae(DvaeDecoderConfig => DvaeDecoder, "dvae", "dvae_bn" => dvae_bn, "dagnn" => dagnn, "dagnn_bn" => dagnn_bn),
 }
 
 impl DecoderConfig {
@@ -188,7 +192,6 @@ impl DecoderConfig {
     pub fn as_pace_mut(&mut self) -> Option<&mut PaceDecoderConfig> {
         match self {
             DecoderConfig::Pace(config) => Some(config),
-            #[allow(unreachable_patterns)]
             _ => None,
         }
     }

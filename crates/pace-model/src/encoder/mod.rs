@@ -4,7 +4,11 @@
 //! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
+mod dagnn;
+mod dagnn_bn;
 mod deepgmg;
+mod dvae;
+mod dvae_bn;
 mod gat;
 mod gated_gcn;
 mod gcn;
@@ -30,7 +34,11 @@ use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
+pub use dagnn::{Dagnn, DagnnConfig};
+pub use dagnn_bn::DagnnBnConfig;
 pub use deepgmg::{DeepGmg, DeepGmgConfig};
+pub use dvae::{Dvae, DvaeConfig};
+pub use dvae_bn::{DvaeBn, DvaeBnConfig};
 pub use gat::{Gat, GatConfig};
 pub use gated_gcn::{GatedGcn, GatedGcnConfig};
 pub use gcn::{Gcn, GcnConfig};
@@ -304,6 +312,14 @@ encoders! {
     GraphRnnTransformer(GraphRnnTransformerConfig => SvaeTransformer, "graphrnn_transformer"),
     /// Rounds of messages along and against the edges, and a gated sum.
     DeepGmg(DeepGmgConfig => DeepGmg, "deepgmg"),
+    /// A recursion along the edges, over gated states.
+    Dvae(DvaeConfig => Dvae, "dvae"),
+    /// Gated sums of operations, for Bayesian networks.
+    DvaeBn(DvaeBnConfig => DvaeBn, "dvae_bn"),
+    /// Stacked recursions along the edges, with attention.
+    Dagnn(DagnnConfig => Dagnn, "dagnn"),
+    /// The same without positions, for Bayesian networks.
+    DagnnBn(DagnnBnConfig => Dagnn, "dagnn_bn"),
 }
 
 impl EncoderConfig {

@@ -2,10 +2,10 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use burn::tensor::activation::{sigmoid, tanh};
 use serde::{Deserialize, Serialize};
 
 use super::init::Init;
+use crate::kernel::gru_gates;
 
 /// Configuration of a [`GruCell`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,19 +67,17 @@ impl GruCell {
 
     /// The next states from projected inputs. Shapes: a [R, 3D], h [R, D] -> [R, D].
     pub fn step(&self, a: Tensor<2>, h: Option<Tensor<2>>) -> Tensor<2> {
-        let ([r, _], d) = (a.dims(), self.hidden.dims()[0]);
-        let bias = self.hidden_bias.val().unsqueeze();
+        let ([r, _], bias) = (a.dims(), self.hidden_bias.val().unsqueeze());
         let c = match &h {
             Some(h) => h.clone().matmul(self.hidden.val()) + bias,
             None => bias.repeat_dim(0, r),
         };
-        let gates = sigmoid(a.clone().slice([0..r, 0..2 * d]) + c.clone().slice([0..r, 0..2 * d]));
-        let (reset, keep) = (gates.clone().slice([0..r, 0..d]), gates.slice([0..r, d..2 * d]));
-        let new = tanh(a.slice([0..r, 2 * d..3 * d]) + reset * c.slice([0..r, 2 * d..3 * d]));
-        match h {
-            Some(h) => new.clone() + keep * (h - new),
-            None => new.clone() - keep * new,
-        }
+        gru_gates(a, c, h)
+    }
+
+    /// W_h and its bias, for the kernels.
+    pub(crate) fn hidden(&self) -> (Tensor<2>, Tensor<1>) {
+        (self.hidden.val(), self.hidden_bias.val())
     }
 }
 

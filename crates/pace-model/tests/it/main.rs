@@ -1,8 +1,10 @@
 //! Integration tests of pace-model, one binary.
 
 mod ast;
+mod dagnn;
 mod decay;
 mod device;
+mod dvae;
 mod encoder;
 mod fit;
 mod generate;
@@ -30,12 +32,15 @@ mod kernel_shared_pasts;
 mod kernel_some_rows;
 #[cfg(feature = "flex")]
 mod kernel_sparse;
+#[cfg(feature = "flex")]
+mod kernel_walk;
 mod latent;
 mod laws;
 mod message;
 mod objective;
 mod pace;
 mod parity;
+mod recursion;
 mod refused;
 mod rooted;
 mod setting;

@@ -33,6 +33,7 @@ fn small(name: &str) -> DecoderConfig {
             propagation: PropagationConfig { d_hidden: 16, n_rounds: 2 },
         }),
         DecoderConfig::Pace(config) => DecoderConfig::Pace(config),
+        DecoderConfig::Dvae(config) => DecoderConfig::Dvae(config.of_width(16)),
     }
 }
 

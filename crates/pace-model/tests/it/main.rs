@@ -28,6 +28,8 @@ mod kernel_shared_pasts;
 mod kernel_some_rows;
 #[cfg(feature = "flex")]
 mod kernel_sparse;
+#[cfg(feature = "flex")]
+mod kernel_walk;
 mod latent;
 mod laws;
 mod message;

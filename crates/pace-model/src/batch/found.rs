@@ -178,7 +178,7 @@ impl DagBatch {
     }
 
     /// All edges between the B*N rows.
-    fn row_edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub(crate) fn row_edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.rows.iter().enumerate().flat_map(|(graph, row)| {
             let first = graph * self.n;
             row.edges().map(move |(from, to)| (first + from, first + to))

@@ -4,6 +4,10 @@
 //! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
+mod dagnn;
+mod dagnn_bn;
+mod dvae;
+mod dvae_bn;
 mod pace;
 
 use std::fmt::Debug;
@@ -18,6 +22,10 @@ use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
+pub use dagnn::{Dagnn, DagnnConfig};
+pub use dagnn_bn::DagnnBnConfig;
+pub use dvae::{Dvae, DvaeConfig};
+pub use dvae_bn::{DvaeBn, DvaeBnConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
 
 /// The result of encoding a batch.
@@ -254,6 +262,14 @@ macro_rules! encoders {
 encoders! {
     /// Dag2seq and a masked Transformer.
     Pace(PaceConfig => Pace, "pace"),
+    /// A recursion along the edges, over gated states.
+    Dvae(DvaeConfig => Dvae, "dvae"),
+    /// Gated sums of operations, for Bayesian networks.
+    DvaeBn(DvaeBnConfig => DvaeBn, "dvae_bn"),
+    /// Stacked recursions along the edges, with attention.
+    Dagnn(DagnnConfig => Dagnn, "dagnn"),
+    /// The same without positions, for Bayesian networks.
+    DagnnBn(DagnnBnConfig => Dagnn, "dagnn_bn"),
 }
 
 impl EncoderConfig {

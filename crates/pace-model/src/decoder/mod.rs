@@ -3,6 +3,7 @@
 //! A decoder implements [`DagDecoder`]: the likelihood of graphs, and a [`Stepper`] that generates them. Programs that choose a
 //! decoder by name use [`DecoderConfig`], which lists all of them, and the [`Decoder`] that it initialises.
 
+mod dvae;
 mod pace;
 
 use std::fmt::Debug;
@@ -18,6 +19,7 @@ use crate::generate::generate;
 use crate::layers::NodeEmbedding;
 
 pub use crate::generate::{Choice, DecodeOptions, EdgePicker, Edges, EdgesInTurn, Mode, NewNode, Stepper, Turns};
+pub use dvae::{DvaeDecoder, DvaeDecoderConfig, GraphState};
 pub use pace::{Heads, PaceDecoder, PaceDecoderConfig};
 
 /// A map from latent vectors to distributions over DAGs.
@@ -149,6 +151,8 @@ macro_rules! decoders {
 decoders! {
     /// A Transformer that reads the latent vector as a memory.
     Pace(PaceDecoderConfig => PaceDecoder, "pace"),
+    /// A recursion over the graph so far, which decides edge by edge.
+    Dvae(DvaeDecoderConfig => DvaeDecoder, "dvae"),
 }
 
 impl DecoderConfig {

@@ -1,8 +1,10 @@
 //! Integration tests of pace-model, one binary.
 
 mod ast;
+mod dagnn;
 mod decay;
 mod device;
+mod dvae;
 mod encoder;
 mod fit;
 mod generate;
@@ -36,6 +38,7 @@ mod message;
 mod objective;
 mod pace;
 mod parity;
+mod recursion;
 mod refused;
 mod setting;
 mod store;

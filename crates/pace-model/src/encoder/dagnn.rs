@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DagEncoder, EncoderSettings, Encoding, Purpose, Shortcuts};
 use crate::batch::{DagBatch, Layout, Order};
-use crate::layers::{Hearing, Init, Read, RecursionConfig, TwoWay, TwoWayConfig};
+use crate::layers::{Hearing, Init, Read, RecursionConfig, TwoWay, TwoWayConfig, probability};
 
 /// Configuration of [`Dagnn`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,8 @@ pub struct DagnnConfig {
     pub vertex_ids: bool,
     /// Order of the nodes.
     pub order: Order,
-    /// Dropout in training, on the states that are read.
+    /// Dropout in training, on the states that are read; from 0 to below 1.
+    #[serde(deserialize_with = "probability")]
     pub dropout: f64,
     /// What it is trained by.
     pub purpose: Purpose,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DagEncoder, EncoderSettings, Encoding, Purpose, Shortcuts};
 use crate::batch::{DagBatch, Layout};
-use crate::layers::{Hearing, Init, Read, RecursionConfig, TwoWay, TwoWayConfig};
+use crate::layers::{Hearing, Init, Read, RecursionConfig, TwoWay, TwoWayConfig, probability};
 
 /// Configuration of [`DvaeBn`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,8 @@ pub struct DvaeBnConfig {
     pub d_hidden: usize,
     /// Whether nodes have second states, from their successors.
     pub bidirectional: bool,
-    /// Dropout in training, on the states that are read.
+    /// Dropout in training, on the states that are read; from 0 to below 1.
+    #[serde(deserialize_with = "probability")]
     pub dropout: f64,
     /// What it is trained by.
     pub purpose: Purpose,

@@ -14,7 +14,7 @@
 //! - [`node_embedding`]: operation and position of a node, what the first block reads;
 //! - [`graph_nll`]: the classifiers of a decoder and the likelihood of graphs under them;
 //! - [`gru_gates`], [`walk`]: a gated recurrent unit between its products, and one that walks along the edges of graphs;
-//! - [`pair_logits`]: a classifier of pairs of rows;
+//! - [`linear`], [`pair_logits`]: a linear map of some rows, and a classifier of pairs of rows;
 //! - [`AdamStep`]: the optimiser's update of a parameter;
 //! - [`plain`]: the twin of each, by which it is defined and tested.
 //!
@@ -52,6 +52,7 @@ mod embedding;
 mod fused;
 mod gates;
 mod likelihood;
+mod linear;
 mod pair_lists;
 mod pair_logits;
 mod params;
@@ -74,6 +75,7 @@ pub use dropout::Dropout;
 pub use embedding::{EmbeddingParams, node_embedding};
 pub use gates::gru_gates;
 pub use likelihood::{HeadParams, Truth, graph_nll};
+pub use linear::{LinearParams, linear};
 pub use pair_lists::PairLists;
 pub use pair_logits::{RowPairs, pair_logits};
 pub use params::{
@@ -83,7 +85,7 @@ pub use params::{
 pub use pasts::Pasts;
 pub use shared_pasts::{concat_linear, shared_encoder};
 pub use some_rows::{encoder_rows, sparse_encoder_rows};
-pub use walk::{Telling, WalkParams, walk};
+pub use walk::{Tabled, Telling, WalkInputs, WalkParams, walk};
 pub use walk_lists::{WalkBuilder, WalkLists};
 
 /// An attention bias at or under this value forbids the pair: its weight is exactly 0.

@@ -29,6 +29,11 @@ impl RowPairs {
         RowPairs { targets: targets.into(), sources: sources.into() }
     }
 
+    /// The same pairs with the sources renumbered.
+    pub fn with_sources(&self, number: impl Fn(u32) -> u32) -> RowPairs {
+        RowPairs { targets: self.targets.clone(), sources: self.sources.iter().map(|&source| number(source)).collect() }
+    }
+
     /// How many pairs, P.
     pub fn len(&self) -> usize {
         self.targets.len()

@@ -23,6 +23,24 @@ pub struct WalkParams {
     pub telling: Telling,
 }
 
+/// Rows of a table: row i is `table[rows[i]]`.
+#[derive(Debug, Clone)]
+pub struct Tabled {
+    /// [T, W].
+    pub table: Tensor<2>,
+    /// Which row of the table each has.
+    pub rows: Arc<[u32]>,
+}
+
+/// What the inputs of a walk contribute to the gates, a.
+#[derive(Debug, Clone)]
+pub enum WalkInputs {
+    /// [R, 3D].
+    Rows(Tensor<2>),
+    /// R rows of width 3D: inputs that are one-hot.
+    Tabled(Tabled),
+}
+
 /// What nodes tell those that hear them, and how these put it together.
 #[derive(Debug, Clone)]
 pub enum Telling {
@@ -30,16 +48,16 @@ pub enum Telling {
     Gated {
         /// G and M side by side, [D, 2D].
         weight: Tensor<2>,
-        /// t_g and t_m of each node that is heard, [K - G, 2D].
-        addend: Tensor<2>,
+        /// t_g and t_m side by side.
+        addend: Tabled,
     },
     /// The states themselves, weighted by a softmax of the scores `h w + t` over all that a node hears: DAGNN. What is given has
     /// score 0.
     Attended {
         /// w, [D, 1].
         weight: Tensor<2>,
-        /// t of each node that is heard, [K - G, 1].
-        addend: Tensor<2>,
+        /// t.
+        addend: Tabled,
     },
     /// Nothing: all that is heard is given, and summed.
     Given,
@@ -57,35 +75,46 @@ pub enum Telling {
 ///
 /// # Shapes
 ///
-/// - a: [R, 3D], what the inputs contribute to the gates, by the rows of `lists`
+/// - a: [R, 3D], by the rows of `lists`
+/// - addends: [K - G, 2D] or [K - G, 1], of the nodes that are heard
 /// - given: [G, D], messages; `None` if there are none
 /// - output: [R, D]
 ///
 /// # Panics
 ///
 /// If the shapes do not fit together.
-pub fn walk(a: Tensor<2>, given: Option<Tensor<2>>, lists: &Arc<WalkLists>, params: WalkParams) -> Tensor<2> {
-    let ([rows, width], [d, _]) = (a.dims(), params.hidden.dims());
+pub fn walk(a: WalkInputs, given: Option<Tensor<2>>, lists: &Arc<WalkLists>, params: WalkParams) -> Tensor<2> {
+    let [d, _] = params.hidden.dims();
+    let (rows, width) = match &a {
+        WalkInputs::Rows(rows) => (rows.dims()[0], rows.dims()[1]),
+        WalkInputs::Tabled(tabled) => tabled.dims(),
+    };
     let sizes = (rows, width, params.hidden.dims(), params.hidden_bias.dims());
     assert!(sizes == (lists.n_rows(), 3 * d, [d, 3 * d], [3 * d]), "{sizes:?} for {} rows", lists.n_rows());
     let n_given = given.as_ref().map_or(0, |given| given.dims()[0]);
     assert_eq!(n_given, lists.n_given(), "given messages");
-    let (told, n_told) = (params.telling.sizes(), lists.n_told());
+    let n_told = lists.n_told();
     let expected = match &params.telling {
-        Telling::Gated { .. } => ([d, 2 * d], [n_told, 2 * d]),
-        Telling::Attended { .. } => ([d, 1], [n_told, 1]),
-        Telling::Given => ([0, 0], [n_told, 0]),
+        Telling::Gated { .. } => ([d, 2 * d], (n_told, 2 * d)),
+        Telling::Attended { .. } => ([d, 1], (n_told, 1)),
+        Telling::Given => ([0, 0], (n_told, 0)),
     };
-    assert_eq!(told, expected, "weight and addend of what is told");
+    assert_eq!(params.telling.sizes(), expected, "weight and addends of what is told");
     #[cfg(feature = "flex")]
-    if autodiff::serves(&a) {
-        let op = WalkOp { lists: lists.clone(), attends: matches!(params.telling, Telling::Attended { .. }) };
-        let told = match params.telling {
-            Telling::Gated { weight, addend } | Telling::Attended { weight, addend } => Some((weight, addend)),
-            Telling::Given => None,
+    if autodiff::serves(&params.hidden) {
+        let attends = matches!(params.telling, Telling::Attended { .. });
+        let (a, rows) = match a {
+            WalkInputs::Rows(a) => (a, None),
+            WalkInputs::Tabled(Tabled { table, rows }) => (table, Some(rows)),
         };
-        // Nobody is heard in graphs without edges: the parameters of telling still get a gradient, of zeros.
-        let told = told.map(|(weight, addend)| ToldView { weight: Input::new(weight), addend: Input::new(addend) });
+        let (told, told_rows) = match params.telling {
+            Telling::Gated { weight, addend } | Telling::Attended { weight, addend } => {
+                let told = ToldView { weight: Input::new(weight), addend: Input::new(addend.table) };
+                (Some(told), addend.rows)
+            }
+            Telling::Given => (None, Arc::default()),
+        };
+        let op = WalkOp { lists: lists.clone(), rows, told_rows, attends };
         let inputs = WalkView {
             a: Input::new(a),
             hidden: Input::new(params.hidden),
@@ -103,12 +132,24 @@ pub fn walk(a: Tensor<2>, given: Option<Tensor<2>>, lists: &Arc<WalkLists>, para
     plain::walk(a, given, lists, params)
 }
 
+impl Tabled {
+    /// How many rows, and how wide.
+    ///
+    /// # Panics
+    /// If a row is not in the table.
+    fn dims(&self) -> (usize, usize) {
+        let [n_rows, width] = self.table.dims();
+        assert!(self.rows.iter().all(|&row| (row as usize) < n_rows), "a row that is not in the table");
+        (self.rows.len(), width)
+    }
+}
+
 impl Telling {
-    /// The shapes of weight and addend.
-    fn sizes(&self) -> ([usize; 2], [usize; 2]) {
+    /// The shape of the weight, and number and width of the addends.
+    fn sizes(&self) -> ([usize; 2], (usize, usize)) {
         match self {
             Telling::Gated { weight, addend } | Telling::Attended { weight, addend } => (weight.dims(), addend.dims()),
-            Telling::Given => ([0, 0], [0, 0]),
+            Telling::Given => ([0, 0], (0, 0)),
         }
     }
 }

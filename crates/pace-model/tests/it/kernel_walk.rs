@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
 use pace_model::internals::{
-    RowPairs, Telling, WalkBuilder, WalkLists, WalkParams, gru_gates, pair_logits, plain, walk,
+    LinearParams, RowPairs, Tabled, Telling, WalkBuilder, WalkInputs, WalkLists, WalkParams, gru_gates, linear,
+    pair_logits, plain, walk,
 };
 use proptest::prelude::{any, proptest};
 use proptest::sample::select;
@@ -45,6 +46,12 @@ fn lists(draw: &mut Draw, n_nodes: usize, n_given: usize, only_given: bool) -> A
     builder.finish().0
 }
 
+/// Rows of a table of three.
+fn tabled(draw: &mut Draw, name: &str, count: usize, width: usize) -> Tabled {
+    let rows = (0..count).map(|_| draw.below(3) as u32).collect();
+    Tabled { table: draw.leaf(name, [3, width], 1.0), rows }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Gated,
@@ -57,14 +64,17 @@ fn walked(draw: &mut Draw, case: &Case, way: Way, n_given: usize, fused: bool) -
     let only_given = matches!(way, Way::Given);
     let n_given = if only_given { n_given + 1 } else { n_given };
     let lists = lists(draw, n_nodes, n_given, only_given);
-    let a = draw.leaf("a", [n_nodes, 3 * d], 2.0);
+    let a = match case.pre_norm {
+        true => WalkInputs::Rows(draw.leaf("a", [n_nodes, 3 * d], 2.0)),
+        false => WalkInputs::Tabled(tabled(draw, "a", n_nodes, 3 * d)),
+    };
     let given = (n_given > 0).then(|| draw.leaf("given", [n_given, d], 1.0));
     let scale = (3.0 / d as f32).sqrt() / 2.0;
     let hidden = draw.leaf("hidden", [d, 3 * d], scale);
     let hidden_bias = draw.leaf("hidden_bias", [3 * d], 0.5);
     let n_told = lists.n_told();
     let mut told =
-        |width: usize, scale: f32| (draw.leaf("weight", [d, width], scale), draw.leaf("addend", [n_told, width], 1.0));
+        |width: usize, scale: f32| (draw.leaf("weight", [d, width], scale), tabled(draw, "addend", n_told, width));
     let telling = match way {
         Way::Gated => {
             let (weight, addend) = told(2 * d, scale);
@@ -92,8 +102,24 @@ fn pairs(draw: &mut Draw, case: &Case, fused: bool) -> Tensor<2> {
     f(target, source, &pairs, out, bias)
 }
 
+fn mapped(draw: &mut Draw, case: &Case, fused: bool) -> Tensor<2> {
+    let (n_rows, d, f) = (case.batch * case.n, case.d, case.hidden);
+    let x = draw.leaf("x", [n_rows, d], 1.0);
+    let weight = draw.leaf("weight", [d, f], 1.0);
+    let bias = case.seed.is_multiple_of(2).then(|| draw.leaf("bias", [f], 1.0));
+    // Some rows twice, some not at all.
+    let rows = (case.m > 10).then(|| (0..n_rows + 3).map(|_| draw.below(n_rows) as u32).collect());
+    let params = LinearParams { weight, bias, relu: case.pre_norm };
+    if fused { linear(x, rows, params) } else { plain::linear_rows(x, rows, params) }
+}
+
 proptest! {
     #![proptest_config(cases(100))]
+
+    #[test]
+    fn maps_of_rows_and_their_gradients(case in Case::any()) {
+        check(&case, |draw| mapped(draw, &case, true), |draw| mapped(draw, &case, false));
+    }
 
     #[test]
     fn gates_and_their_gradients(case in Case::any(), with_h in any::<bool>()) {
@@ -126,13 +152,15 @@ fn wide_walks_on_any_number_of_threads() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let walked = Outcome::of(&case, |draw| walked(draw, &case, way, 3, fused));
-                (walked, Outcome::of(&case, |draw| pairs(draw, &case, fused)))
+                let mapped = Outcome::of(&case, |draw| mapped(draw, &case, fused));
+                (walked, mapped, Outcome::of(&case, |draw| pairs(draw, &case, fused)))
             })
         };
         let (one, three, twin) = (run(1, true), run(3, true), run(1, false));
         assert_eq!(one, three);
         one.0.assert_close(&twin.0);
         one.1.assert_close(&twin.1);
+        one.2.assert_close(&twin.2);
     }
 }
 

@@ -1,5 +1,7 @@
 //! [`Forced`]: the decisions that make given graphs, and the states they are made from.
 
+use std::sync::Arc;
+
 use crate::batch::DagBatch;
 use crate::kernel::RowPairs;
 use crate::layers::{Recursion, Visits, VisitsBuilder, predecessors};
@@ -16,9 +18,9 @@ pub(super) struct Forced {
     /// How many graphs, B.
     pub n_graphs: usize,
     /// The states that edges are decided from, as rows of R.
-    pub target_rows: Vec<u32>,
+    pub target_rows: Arc<[u32]>,
     /// The states that edges come from, as rows of R, each once.
-    pub source_rows: Vec<u32>,
+    pub source_rows: Arc<[u32]>,
     /// The nodes that edges may come from: their graphs, and where their states stand in `source_rows`.
     pub sources: Vec<(u32, u32)>,
     /// A place in `target_rows` and one in `sources` for every edge that there may be.
@@ -35,6 +37,13 @@ pub(super) struct Speaker {
     /// The row of its state; `None` for the start symbol.
     pub row: Option<u32>,
     pub next: u32,
+}
+
+impl Speaker {
+    /// Its place among H0 of all B graphs and then all states.
+    pub fn place(&self, n_graphs: usize) -> u32 {
+        self.row.map_or(self.graph, |row| n_graphs as u32 + row)
+    }
 }
 
 /// An edge that may be, by the numbers of its states.
@@ -126,6 +135,7 @@ impl Forced {
         });
         let pairs = RowPairs::new(pairs.collect::<Vec<_>>());
         let truth = decisions.iter().map(|decision| (decision.graph, decision.taken)).collect();
+        let (target_rows, source_rows) = (target_rows.into(), source_rows.into());
         Forced { visits, speakers, n, n_graphs, target_rows, source_rows, sources, pairs, truth }
     }
 }

@@ -1,5 +1,7 @@
 //! [`DvaeHeads`]: what the states of a growing graph say about its next node: its operation and its in-edges.
 
+use std::sync::Arc;
+
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::activation::{log_softmax, relu};
@@ -8,7 +10,7 @@ use burn::tensor::{Int, Tensor};
 use super::forced::Forced;
 use super::{DvaeDecoderConfig, GraphState};
 use crate::batch::{floats, ints};
-use crate::kernel::pair_logits;
+use crate::kernel::{LinearParams, linear, pair_logits};
 use crate::layers::{Init, Segments};
 
 /// The two classifiers; F is the hidden width of edges. See [the module](super).
@@ -52,19 +54,24 @@ impl DvaeHeads {
 
     /// Logits of the next operation. Shapes: [R, D] -> [R, T].
     pub fn op_logits(&self, states: Tensor<2>) -> Tensor<2> {
-        self.op_out.forward(relu(self.op_hidden.forward(states)))
+        self.op_logits_of(states, None)
+    }
+
+    /// The same for some of the states. Shapes: [R, D] -> [rows, T].
+    fn op_logits_of(&self, states: Tensor<2>, rows: Option<Arc<[u32]>>) -> Tensor<2> {
+        mapped(&self.op_out, mapped(&self.op_hidden, states, rows, true), None, false)
     }
 
     /// The new node's part of the first edge layer. Shapes: [R, D] -> [R, F].
     pub fn target(&self, states: Tensor<2>) -> Tensor<2> {
-        self.edge_target.forward(states)
+        mapped(&self.edge_target, states, None, false)
     }
 
     /// The sources' part, with that of H0 of their graphs. Shapes: [B, D], [B, D] -> [B, F].
     pub fn source(&self, states: Tensor<2>, start: Tensor<2>) -> Tensor<2> {
-        let source = self.edge_source.forward(states);
+        let source = mapped(&self.edge_source, states, None, false);
         match &self.edge_latent {
-            Some(latent) => source + latent.forward(start),
+            Some(latent) => source + mapped(latent, start, None, false),
             None => source,
         }
     }
@@ -79,16 +86,15 @@ impl DvaeHeads {
     pub fn ops_nll(&self, forced: &Forced, start: Tensor<2>, states: Tensor<2>) -> Tensor<1> {
         let device = states.device();
         let ([b, _], count) = (start.dims(), forced.speakers.len());
-        let speaking = match self.graph_state {
+        let logits = match self.graph_state {
             GraphState::Latest => {
-                let place = |row: Option<u32>, graph: u32| row.map_or(graph, |row| b as u32 + row) as i32;
-                let rows = forced.speakers.iter().map(|speaker| place(speaker.row, speaker.graph)).collect();
-                Tensor::cat(vec![start, states], 0).select(0, ints(rows, [count], &device))
+                let rows = forced.speakers.iter().map(|speaker| speaker.place(b)).collect();
+                self.op_logits_of(Tensor::cat(vec![start, states], 0), Some(rows))
             }
-            GraphState::Sum => sums(forced, start, states),
+            GraphState::Sum => self.op_logits(sums(forced, start, states)),
         };
         let next = forced.speakers.iter().map(|speaker| speaker.next as i32).collect();
-        let log_p = log_softmax(self.op_logits(speaking), 1).gather(1, ints(next, [count, 1], &device));
+        let log_p = log_softmax(logits, 1).gather(1, ints(next, [count, 1], &device));
         let graphs = forced.speakers.iter().map(|speaker| speaker.graph).collect();
         Segments::new(graphs, b, &device).sum(log_p).neg().reshape([b])
     }
@@ -104,22 +110,30 @@ impl DvaeHeads {
             let count = rows.len();
             ints(rows.map(|row| row as i32).collect(), [count], &device)
         };
-        let picked = |list: &[u32]| states.clone().select(0, rows(&mut list.iter().copied()));
-        let target = self.target(picked(&forced.target_rows));
-        let mut source = self.edge_source.forward(picked(&forced.source_rows));
-        source = source.select(0, rows(&mut forced.sources.iter().map(|&(_, place)| place)));
-        if let Some(latent) = &self.edge_latent {
-            let graphs = rows(&mut forced.sources.iter().map(|&(graph, _)| graph));
-            source = source + latent.forward(start).select(0, graphs);
-        }
+        let target = mapped(&self.edge_target, states.clone(), Some(forced.target_rows.clone()), false);
+        let source = mapped(&self.edge_source, states, Some(forced.source_rows.clone()), false);
+        let (source, pairs) = match &self.edge_latent {
+            // Pairs read the states of sources where they are.
+            None => (source, forced.pairs.with_sources(|source| forced.sources[source as usize].1)),
+            Some(latent) => {
+                let places = rows(&mut forced.sources.iter().map(|&(_, place)| place));
+                let graphs = rows(&mut forced.sources.iter().map(|&(graph, _)| graph));
+                (source.select(0, places) + mapped(latent, start, None, false).select(0, graphs), forced.pairs.clone())
+            }
+        };
         let (out, bias) = (self.edge_out.weight.val(), self.edge_out.bias.as_ref().expect("made with a bias").val());
-        let logits = pair_logits(target, source, &forced.pairs, out, bias);
+        let logits = pair_logits(target, source, &pairs, out, bias);
         let labels = forced.truth.iter().map(|&(_, taken)| if taken { 1.0 } else { 0.0 }).collect();
         let nll = binary_cross_entropy(logits, floats(labels, [forced.truth.len(), 1], &device));
         let graphs = forced.truth.iter().map(|&(graph, _)| graph).collect();
         let b = forced.n_graphs;
         Some(Segments::new(graphs, b, &device).sum(nll).reshape([b]))
     }
+}
+
+/// A map of all or some rows, and ReLU if asked for.
+fn mapped(map: &Linear, x: Tensor<2>, rows: Option<Arc<[u32]>>, relu: bool) -> Tensor<2> {
+    linear(x, rows, LinearParams::of(map, relu))
 }
 
 /// [`GraphState::Sum`] of every speaker. Shapes: start [B, D], states [R, D] -> [speakers, D].
@@ -129,7 +143,7 @@ fn sums(forced: &Forced, start: Tensor<2>, states: Tensor<2>) -> Tensor<2> {
     let mut rows = vec![0; b * n];
     for speaker in &forced.speakers {
         let place = speaker.graph as usize * n + speaker.position as usize;
-        rows[place] = speaker.row.map_or(speaker.graph as i32, |row| (b as u32 + row) as i32);
+        rows[place] = speaker.place(b) as i32;
     }
     let all = Tensor::cat(vec![start, states], 0).select(0, ints(rows, [b * n], &device)).reshape([b, n, d]);
     let before = |to: usize| (0..n).map(move |from| if from == to || (0 < from && from < to) { 1.0 } else { 0.0 });

@@ -9,6 +9,7 @@ mod blocks;
 mod embedding;
 mod gates;
 mod likelihood;
+mod linear;
 mod pair_logits;
 mod walk;
 
@@ -18,6 +19,7 @@ pub use blocks::{concat_linear, decoder, encoder, encoder_per_head, shared_encod
 pub use embedding::node_embedding;
 pub use gates::gru_gates;
 pub use likelihood::graph_nll;
+pub use linear::linear_rows;
 pub use pair_logits::pair_logits;
 pub use walk::{give, hear, tell, walk};
 

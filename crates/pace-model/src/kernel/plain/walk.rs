@@ -1,18 +1,23 @@
 //! The walk along edges in stock operations, and its two halves for callers that walk by themselves.
 
+use std::ops::Range;
+
 use burn::tensor::Tensor;
 use burn::tensor::activation::sigmoid;
 
 use super::gru_gates;
 use crate::batch::ints;
-use crate::kernel::walk::{Telling, WalkParams};
+use crate::kernel::walk::{Tabled, Telling, WalkInputs, WalkParams};
 use crate::kernel::walk_lists::WalkLists;
 use crate::layers::Segments;
 
 /// Twin of [`walk`](crate::kernel::walk).
-pub fn walk(a: Tensor<2>, given: Option<Tensor<2>>, lists: &WalkLists, params: WalkParams) -> Tensor<2> {
-    let device = a.device();
-    let [_, width] = a.dims();
+pub fn walk(a: WalkInputs, given: Option<Tensor<2>>, lists: &WalkLists, params: WalkParams) -> Tensor<2> {
+    let a = match a {
+        WalkInputs::Rows(a) => a,
+        WalkInputs::Tabled(tabled) => looked_up(&tabled, 0..tabled.rows.len()),
+    };
+    let (device, [_, width]) = (a.device(), a.dims());
     let mut told: Vec<Tensor<2>> = given.map(|given| give(given, &params)).into_iter().collect();
     let mut states = Vec::with_capacity(lists.levels().len());
     for level in lists.levels() {
@@ -34,6 +39,13 @@ pub fn walk(a: Tensor<2>, given: Option<Tensor<2>>, lists: &WalkLists, params: W
     Tensor::cat(states, 0)
 }
 
+/// Some rows of a table. Shapes: [rows, W].
+fn looked_up(tabled: &Tabled, rows: Range<usize>) -> Tensor<2> {
+    let (count, device) = (rows.len(), tabled.table.device());
+    let rows = tabled.rows[rows].iter().map(|&row| row as i32).collect();
+    tabled.table.clone().select(0, ints(rows, [count], &device))
+}
+
 /// What given messages are to those that hear them, as from [`tell`]. Shapes: [G, D] -> [G, W].
 pub fn give(messages: Tensor<2>, params: &WalkParams) -> Tensor<2> {
     let ([n_given, _], device) = (messages.dims(), messages.device());
@@ -49,7 +61,7 @@ pub fn give(messages: Tensor<2>, params: &WalkParams) -> Tensor<2> {
 /// Shapes: [L, D] -> [L, W], W = 4D or 4D + 1.
 pub fn tell(state: Tensor<2>, first: usize, params: &WalkParams) -> Tensor<2> {
     let [rows, d] = state.dims();
-    let of_rows = |addend: &Tensor<2>| addend.clone().slice([first..first + rows, 0..addend.dims()[1]]);
+    let of_rows = |addend: &Tabled| looked_up(addend, first..first + rows);
     match &params.telling {
         Telling::Gated { weight, addend } => {
             let both = state.matmul(weight.clone()) + of_rows(addend);

@@ -1,14 +1,16 @@
 //! [`RecursionLayer`]: one recursion along the edges.
 
+use std::sync::Arc;
+
 use burn::module::{Module, Param};
 use burn::tensor::activation::sigmoid;
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Int, Tensor};
 
 use super::visits::Visits;
 use super::{Hearing, RecursionConfig};
 use crate::batch::ints;
 use crate::kernel::plain::{give, hear, tell};
-use crate::kernel::{Telling, WalkParams, walk};
+use crate::kernel::{Tabled, Telling, WalkInputs, WalkParams, walk};
 use crate::layers::Segments;
 use crate::layers::gru::{GruCell, GruConfig};
 use crate::layers::init::Init;
@@ -60,11 +62,13 @@ impl RecursionLayer {
 
     /// The states of all rows of a walk. Shapes: below [R, D], roots [B, D] -> [R, D].
     pub(super) fn forward(&self, below: Option<&Tensor<2>>, visits: &Visits, roots: Option<&Tensor<2>>) -> Tensor<2> {
-        let device = self.device();
-        let a = self.inputs(below, &visits.tokens);
-        let params = self.params(&visits.told_ids, &device);
+        let a = match below {
+            Some(below) => WalkInputs::Rows(self.cell.project(below.clone())),
+            None => WalkInputs::Tabled(Tabled { table: self.cell.project_one_hot(), rows: visits.tokens.clone() }),
+        };
         let given: Vec<Tensor<2>> = self.ops().into_iter().chain(roots.cloned()).collect();
-        walk(a, (!given.is_empty()).then(|| Tensor::cat(given, 0)), &visits.lists, params)
+        let given = (!given.is_empty()).then(|| Tensor::cat(given, 0));
+        walk(a, given, &visits.lists, self.params(visits.told_ids.clone()))
     }
 
     /// What inputs contribute to the gates: operations in the first layer, states of the layer below in others.
@@ -72,26 +76,25 @@ impl RecursionLayer {
     pub(crate) fn inputs(&self, below: Option<&Tensor<2>>, tokens: &[u32]) -> Tensor<2> {
         match below {
             Some(below) => self.cell.project(below.clone()),
-            None => self.cell.project_one_hot().select(0, indices(tokens, &self.device())),
+            None => self.cell.project_one_hot().select(0, self.indices(tokens)),
         }
     }
 
     /// The states of nodes that hear `heard` by `segments`. Shapes: a [R, 3D], heard [E, W] -> [R, D].
     pub(crate) fn hear(&self, a: Tensor<2>, heard: Option<Told>, segments: &Segments) -> Tensor<2> {
-        hear(a, heard, segments, &self.params(&[], &self.device()))
+        hear(a, heard, segments, &self.params(Arc::default()))
     }
 
     /// What messages tell, see [`Recursion::forward`](super::Recursion::forward). Shapes: [B, D] -> [B, W].
     pub(crate) fn give(&self, roots: Tensor<2>) -> Told {
-        give(roots, &self.params(&[], &self.device()))
+        give(roots, &self.params(Arc::default()))
     }
 
     /// What nodes tell, by their states, operations and positions. Shapes: [B, D] -> [B, W].
     pub(crate) fn tell(&self, state: Tensor<2>, tokens: &[u32], position: u32) -> Told {
-        let device = self.device();
         match self.ops() {
-            Some(ops) => self.give(ops.select(0, indices(tokens, &device))),
-            None => tell(state, 0, &self.params(&vec![position; tokens.len()], &device)),
+            Some(ops) => self.give(ops.select(0, self.indices(tokens))),
+            None => tell(state, 0, &self.params(vec![position; tokens.len()].into())),
         }
     }
 
@@ -115,35 +118,33 @@ impl RecursionLayer {
     }
 
     /// The parameters of a walk in which the nodes that are heard have these positions.
-    fn params(&self, ids: &[u32], device: &Device) -> WalkParams {
-        let (hidden, hidden_bias) = self.cell.hidden();
-        let weight = self.told.val();
-        let by_id = || self.told_ids.as_ref().map(|table| table.val().select(0, indices(ids, device)));
+    fn params(&self, ids: Arc<[u32]>) -> WalkParams {
+        let ((hidden, hidden_bias), weight) = (self.cell.hidden(), self.told.val());
+        let device = weight.device();
+        let by_id = self.told_ids.as_ref().map(Param::val);
+        // Without ids, all nodes have the one row of the table.
+        let rows = if by_id.is_some() { ids } else { vec![0; ids.len()].into() };
         let telling = match self.config.hearing {
             Hearing::GatedStates => {
-                let d = self.config.d_hidden;
                 // The map has no bias.
-                let bias = Tensor::cat(vec![self.gate_bias(), Tensor::zeros([d], device)], 0).unsqueeze();
-                let addend = match by_id() {
-                    Some(rows) => rows + bias,
-                    None => bias.repeat_dim(0, ids.len()),
+                let no_bias = Tensor::zeros([self.config.d_hidden], &device);
+                let bias = Tensor::cat(vec![self.gate_bias(), no_bias], 0).unsqueeze();
+                let table = match by_id {
+                    Some(table) => table + bias,
+                    None => bias,
                 };
-                Telling::Gated { weight, addend }
+                Telling::Gated { weight, addend: Tabled { table, rows } }
             }
             Hearing::AttendedStates => {
-                let addend = by_id().unwrap_or_else(|| Tensor::zeros([ids.len(), 1], device));
-                Telling::Attended { weight, addend }
+                let table = by_id.unwrap_or_else(|| Tensor::zeros([1, 1], &device));
+                Telling::Attended { weight, addend: Tabled { table, rows } }
             }
             Hearing::GatedOps => Telling::Given,
         };
         WalkParams { hidden, hidden_bias, telling }
     }
 
-    fn device(&self) -> Device {
-        self.told.val().device()
+    fn indices(&self, rows: &[u32]) -> Tensor<1, Int> {
+        ints(rows.iter().map(|&row| row as i32).collect(), [rows.len()], &self.told.val().device())
     }
-}
-
-fn indices(rows: &[u32], device: &Device) -> Tensor<1, Int> {
-    ints(rows.iter().map(|&row| row as i32).collect(), [rows.len()], device)
 }

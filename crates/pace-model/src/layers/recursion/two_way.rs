@@ -9,6 +9,7 @@ use super::visits::{Visits, VisitsBuilder, predecessors};
 use super::{Recursion, RecursionConfig};
 use crate::batch::{DagBatch, Stream, floats, ints};
 use crate::encoder::{Encoding, Shortcuts};
+use crate::kernel::{LinearParams, linear};
 use crate::layers::Segments;
 use crate::layers::init::Init;
 
@@ -135,7 +136,7 @@ impl TwoWay {
     fn joined(&self, states: Tensor<2>, site: usize, batch: &DagBatch) -> Tensor<2> {
         let states = batch.pass.dropout(self.config.dropout, Stream::EncoderEmbedding).apply(site, states);
         match &self.join {
-            Some(join) => join.forward(states),
+            Some(join) => linear(states, None, LinearParams::of(join, false)),
             None => states,
         }
     }

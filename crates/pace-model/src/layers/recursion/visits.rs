@@ -14,16 +14,15 @@ pub(crate) struct Visits {
     /// Who hears whom.
     pub lists: Arc<WalkLists>,
     /// The operation of each row.
-    pub tokens: Vec<u32>,
+    pub tokens: Arc<[u32]>,
     /// The position of each row that is heard.
-    pub told_ids: Vec<u32>,
+    pub told_ids: Arc<[u32]>,
 }
 
 /// Collects nodes, each after all that it hears. Nodes of one operation and position that hear the same are one.
 #[derive(Debug)]
 pub(crate) struct VisitsBuilder {
     known: Interner,
-    /// Number of each known list.
     nodes: WalkBuilder,
     n_given: usize,
     tokens: Vec<u32>,
@@ -68,7 +67,7 @@ impl VisitsBuilder {
             ids[row as usize] = self.ids[node];
         }
         let told_ids = lists.told_rows().map(|row| ids[row]).collect();
-        (Visits { lists, tokens, told_ids }, rows)
+        (Visits { lists, tokens: tokens.into(), told_ids }, rows)
     }
 }
 
@@ -86,4 +85,25 @@ pub(crate) fn predecessors(batch: &DagBatch, reversed: bool) -> Csr<u32> {
         rest = others;
     }
     lists
+}
+
+#[cfg(test)]
+mod tests {
+    use super::VisitsBuilder;
+
+    #[test]
+    fn equal_nodes_are_one() {
+        let mut builder = VisitsBuilder::new(1, 8);
+        let first = builder.visit(5, 0, [0]);
+        assert_eq!(builder.visit(5, 0, [0]), first);
+        let others =
+            [builder.visit(6, 0, [0]), builder.visit(5, 1, [0]), builder.visit(5, 0, []), builder.visit(5, 0, [first])];
+        assert_eq!(builder.visit(5, 0, [first]), others[3]);
+        let (visits, rows) = builder.finish();
+        assert_eq!((visits.lists.n_rows(), visits.lists.n_told(), rows.len()), (5, 1, 5));
+        let row = |number: u32| rows[number as usize - 1] as usize;
+        assert_eq!(visits.tokens[row(others[0])], 6);
+        assert_eq!(visits.lists.heard().row(row(others[3])), [1], "the teller after the given one");
+        assert_eq!(*visits.told_ids, [0]);
+    }
 }

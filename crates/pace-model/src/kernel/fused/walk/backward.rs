@@ -1,16 +1,16 @@
 //! The walk on the way back.
 
-use super::loops::{Heard, Said, attend_grad, bias_grad, collect, open_grad, score_grad, slopes};
-use super::{Kept, ToldView, WalkView, share, task_rows};
+use super::loops::{Heard, Said, attend_grad, bias_grad, collect, open_grad, score_grad, slopes, table_grad};
+use super::{Kept, ToldView, WalkOp, WalkView};
 use crate::kernel::fused::buffer::Buffer;
 use crate::kernel::fused::gates::gates_grad;
-use crate::kernel::fused::products::{Into, Mat, Panels, input_grad, product};
-use crate::kernel::walk_lists::{WalkLevel, WalkLists};
+use crate::kernel::fused::products::{Into, Panels, input_grad};
+use crate::kernel::fused::tasks::{share, task_rows, weight_grad};
+use crate::kernel::walk_lists::WalkLevel;
 
 /// A walk that goes back.
 pub(super) struct Back<'a> {
-    pub lists: &'a WalkLists,
-    pub attends: bool,
+    pub op: &'a WalkOp,
     pub d: usize,
     pub inputs: WalkView<&'a [f32]>,
     pub kept: &'a Kept,
@@ -28,13 +28,13 @@ struct Grads {
     states: Buffer,
     /// Of what rows heard, [s | c], [R, 4D].
     heard: Buffer,
-    /// Of a, [R, 3D].
-    a: Vec<f32>,
+    /// Of a by row, [R, 3D].
+    a: Buffer,
     /// Of the messages, [K, D], and their projections, [K, 3D].
     messages: Buffer,
     projected: Buffer,
     /// Of what is added to what is told, [K - G, 2D] or [K - G, 1].
-    told: Vec<f32>,
+    told: Buffer,
     /// Of the scores of edges, `[E]`; empty unless it attends.
     slopes: Buffer,
 }
@@ -42,19 +42,19 @@ struct Grads {
 impl Back<'_> {
     /// The gradients of all inputs, given that of the states, [R, D].
     pub fn walk(&self, dy: &[f32]) -> WalkView<Vec<f32>> {
-        let (d, lists, kept) = (self.d, self.lists, self.kept);
+        let (d, lists, attends, kept) = (self.d, &*self.op.lists, self.op.attends, self.kept);
         let (n_rows, n_given) = (lists.n_rows(), lists.n_given());
         let n_tellers = n_given + lists.n_told();
         let mut grads = Grads {
             states: Buffer::copy_of(dy),
             heard: Buffer::stale(n_rows * 4 * d),
-            a: vec![0.0; n_rows * 3 * d],
+            a: Buffer::stale(n_rows * 3 * d),
             messages: Buffer::stale(n_tellers * d),
             projected: Buffer::stale(n_tellers * 3 * d),
-            told: vec![0.0; self.inputs.told.map_or(0, |told| told.addend.len())],
+            told: Buffer::stale(lists.n_told() * self.told_width()),
             slopes: Buffer::stale(kept.weights.len()),
         };
-        let gates = self.inputs.told.filter(|_| !self.attends);
+        let gates = self.inputs.told.filter(|_| !attends);
         let (hidden, told) = rayon::join(
             || Panels::transposed(self.inputs.hidden, d),
             || gates.map(|told| Panels::transposed(told.weight, d)),
@@ -71,7 +71,7 @@ impl Back<'_> {
         bias_grad(&mut bias, &grads.heard);
         let hidden = weight_grad(&kept.messages, &grads.projected, d, 3 * d);
         let told = self.inputs.told.map(|told| {
-            let weight = match self.attends {
+            let weight = match attends {
                 true => {
                     let mut weight = vec![0.0; told.weight.len()];
                     score_grad(&mut weight, &kept.messages[n_given * d..], &grads.told);
@@ -79,9 +79,28 @@ impl Back<'_> {
                 }
                 false => weight_grad(&kept.states, &grads.told, d, 2 * d),
             };
-            ToldView { weight, addend: std::mem::take(&mut grads.told) }
+            let mut addend = vec![0.0; told.addend.len()];
+            table_grad(&mut addend, &grads.told, &self.op.told_rows, self.told_width());
+            ToldView { weight, addend }
         });
-        WalkView { a: grads.a, hidden, bias, given, told }
+        let a = match &self.op.rows {
+            None => grads.a.to_vec(),
+            Some(rows) => {
+                let mut table = vec![0.0; self.inputs.a.len()];
+                table_grad(&mut table, &grads.a, rows, 3 * d);
+                table
+            }
+        };
+        WalkView { a, hidden, bias, given, told }
+    }
+
+    /// Width of what is added to what a node tells.
+    fn told_width(&self) -> usize {
+        match (self.inputs.told.is_some(), self.op.attends) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => 2 * self.d,
+        }
     }
 
     fn heard<'g>(&'g self, grads: &'g Buffer, slopes: &'g Buffer) -> Heard<'g> {
@@ -90,12 +109,12 @@ impl Back<'_> {
 
     /// From what later levels heard of a level to its states.
     fn unsay(&self, level: WalkLevel, told: ToldView<&[f32]>, maps: &Maps, grads: &mut Grads) {
-        let (d, lists) = (self.d, self.lists);
+        let (d, lists, attends) = (self.d, &*self.op.lists, self.op.attends);
         let tellers = level.first_teller..level.first_teller + level.n_tellers;
         let first_told = tellers.start - lists.n_given();
         let heard = self.heard(&grads.heard, &grads.slopes);
         let rows = task_rows(level.n_tellers, 4 * d * d);
-        let width = if self.attends { 1 } else { 2 * d };
+        let width = self.told_width();
         let parts = grads.messages[tellers.start * d..tellers.end * d]
             .chunks_mut(rows * d)
             .zip(grads.projected[tellers.start * 3 * d..tellers.end * 3 * d].chunks_mut(rows * 3 * d))
@@ -104,7 +123,7 @@ impl Back<'_> {
         let tasks: Vec<_> = parts.enumerate().collect();
         share(tasks, |(index, (((dm, dc), dtold), dstates))| {
             let first = index * rows;
-            let dscores = if self.attends { &mut *dtold } else { &mut [] };
+            let dscores = if attends { &mut *dtold } else { &mut [] };
             collect(lists.hearers(), tellers.start + first, heard, dm, dc, dscores, d);
             input_grad(dm, Into::Add, dc, &maps.hidden);
             match &maps.told {
@@ -120,11 +139,11 @@ impl Back<'_> {
 
     /// From the states of a level to what it heard.
     fn unhear(&self, level: WalkLevel, grads: &mut Grads) {
-        let (d, heard, kept) = (self.d, self.lists.heard(), self.kept);
+        let (d, heard, attends, kept) = (self.d, self.op.lists.heard(), self.op.attends, self.kept);
         let said = Said { messages: &kept.messages, projected: &kept.projected, scores: &[] };
         let rows = level.first..level.first + level.n_rows;
         let task = task_rows(level.n_rows, 64 * d);
-        let edges = |first: usize, end: usize| match self.attends {
+        let edges = |first: usize, end: usize| match attends {
             true => heard.range(first).start..heard.range(end - 1).end,
             false => 0..0,
         };
@@ -145,7 +164,7 @@ impl Back<'_> {
             let (gates, new) =
                 (&kept.gates[rows.start * 4 * d..rows.end * 4 * d], &kept.new[rows.start * d..rows.end * d]);
             gates_grad(gates, new, &states[rows.start * d..rows.end * d], dheard, da, d);
-            if self.attends {
+            if attends {
                 slopes(heard, rows.start, said, dheard, &kept.weights[edges], own, d);
             }
         });
@@ -153,7 +172,8 @@ impl Back<'_> {
 
     /// The gradient of what is given, [G, D].
     fn given(&self, maps: &Maps, grads: &mut Grads) -> Vec<f32> {
-        let (d, n_given) = (self.d, self.lists.n_given());
+        let (d, lists) = (self.d, &*self.op.lists);
+        let n_given = lists.n_given();
         let heard = self.heard(&grads.heard, &grads.slopes);
         let rows = task_rows(n_given, 3 * d * d);
         let mut given = vec![0.0; n_given * d];
@@ -161,25 +181,9 @@ impl Back<'_> {
         share(parts.enumerate().collect(), |(index, (dm, dc)): (usize, (&mut [f32], &mut [f32]))| {
             // What is given has no score to be trained.
             let mut scores = vec![0.0; dm.len() / d];
-            collect(self.lists.hearers(), index * rows, heard, dm, dc, &mut scores, d);
+            collect(lists.hearers(), index * rows, heard, dm, dc, &mut scores, d);
             input_grad(dm, Into::Add, dc, &maps.hidden);
         });
         given
     }
-}
-
-/// x^T dy of all rows. Threads share the rows of the result, and every number of it is one sum in order.
-/// Shapes: x [K, D], dy [K, W] -> [D, W].
-fn weight_grad(x: &[f32], dy: &[f32], d: usize, width: usize) -> Vec<f32> {
-    let n = x.len() / d;
-    let mut dw = vec![0.0; d * width];
-    if n == 0 {
-        return dw;
-    }
-    let rows = task_rows(d, n * width);
-    share(dw.chunks_mut(rows * width).enumerate().collect(), |(index, dw): (usize, &mut [f32])| {
-        let left = Mat::new(&x[index * rows..], d).t();
-        product([dw.len() / width, n, width], dw, width, Into::Replace, left, Mat::new(dy, width), 1.0);
-    });
-    dw
 }

@@ -14,11 +14,14 @@ pub(super) struct Said<'a> {
     pub scores: &'a [f32],
 }
 
-/// Some rows that hear, from `first` on. Shapes: a [rows, 3D], gates [rows, 4D], new and states [rows, D].
+/// Some rows that hear, from `first` on. Shapes: a [.., 3D], states [rows, D]; gates [rows, 4D] and new [rows, D], or one row of
+/// each if they are not kept.
 pub(super) struct Hearing<'a> {
     pub first: usize,
     pub heard: &'a Csr<u32>,
     pub a: &'a [f32],
+    /// The row of a that each row has; `None` if it is its own.
+    pub a_rows: Option<&'a [u32]>,
     /// b_h, `[3D]`.
     pub bias: &'a [f32],
     pub gates: &'a mut [f32],
@@ -35,11 +38,13 @@ kernel! {
 
 #[inline(always)]
 fn hear_body<S: Simd>(s: S, rows: Hearing<'_>, said: Said<'_>, d: usize) {
-    let Hearing { first, heard, a, bias, gates, new, states, mut weights } = rows;
-    let lines = a.chunks_exact(3 * d).zip(gates.chunks_exact_mut(4 * d));
-    for (row, ((a, gates), (new, state))) in
-        lines.zip(new.chunks_exact_mut(d).zip(states.chunks_exact_mut(d))).enumerate()
-    {
+    let Hearing { first, heard, a, a_rows, bias, gates, new, states, mut weights } = rows;
+    let keep = new.len() == states.len();
+    for (row, state) in states.chunks_exact_mut(d).enumerate() {
+        let own = a_rows.map_or(first + row, |rows| rows[first + row] as usize);
+        let a = &a[own * 3 * d..][..3 * d];
+        let kept = if keep { row } else { 0 };
+        let (gates, new) = (&mut gates[kept * 4 * d..][..4 * d], &mut new[kept * d..][..d]);
         let tellers = heard.row(first + row);
         let (sum, c) = gates.split_at_mut(d);
         sum.fill(0.0);
@@ -259,6 +264,19 @@ kernel! {
 fn score_grad_body<S: Simd>(s: S, dw: &mut [f32], x: &[f32], dscores: &[f32]) {
     for (x, dscore) in x.chunks_exact(dw.len()).zip(dscores) {
         add_scaled(s, dw, s.splat(*dscore), x);
+    }
+}
+
+kernel! {
+    /// The gradient of a table by those of its rows: total [T, W] += grads [rows, W].
+    fn table_grad(total: &mut [f32], grads: &[f32], rows: &[u32], width: usize) = table_grad_body
+}
+
+#[inline(always)]
+fn table_grad_body<S: Simd>(s: S, total: &mut [f32], grads: &[f32], rows: &[u32], width: usize) {
+    for (grad, &row) in grads.chunks_exact(width).zip(rows) {
+        let total = &mut total[row as usize * width..][..width];
+        map!(s, total, [grad], |_, total, [grad]| s.add(total, grad));
     }
 }
 

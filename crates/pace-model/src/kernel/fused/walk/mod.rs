@@ -2,7 +2,7 @@
 //!
 //! In stock operations, every level of the walk is a handful of small ones, and its backward pass makes a gradient of all weights,
 //! which costs more than the products themselves. Here a level is two rounds of work that threads share: its nodes hear
-//! ([`loops::hear`]), then those that are heard tell ([`forward`]). On the way back it is the other way round ([`backward`]). The gradients
+//! ([`loops::hear`]), then those that are heard tell. On the way back it is the other way round. The gradients
 //! of the weights are one product each, over the tellers of all levels.
 
 mod backward;
@@ -11,15 +11,14 @@ mod loops;
 
 use std::sync::Arc;
 
-use burn::backend::TensorMetadata;
-use rayon::prelude::{IntoParallelIterator, ParallelIterator};
-
 use super::autodiff::{Op, Primitive, gradient, primitive, values};
 use super::buffer::Buffer;
 use crate::kernel::walk_lists::WalkLists;
 use backward::Back;
+use burn::backend::TensorMetadata;
+use forward::Forward;
 
-/// The inputs. Shapes: a [R, 3D], hidden [D, 3D], bias `[3D]`, given [G, D].
+/// The inputs. Shapes: a [R, 3D] or a table of width 3D, hidden [D, 3D], bias `[3D]`, given [G, D].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalkView<T> {
     pub(crate) a: T,
@@ -31,7 +30,7 @@ pub(crate) struct WalkView<T> {
     pub(crate) told: Option<ToldView<T>>,
 }
 
-/// How nodes tell. Shapes: weight [D, 2D] or [D, 1], addend [K - G, 2D] or [K - G, 1].
+/// How nodes tell. Shapes: weight [D, 2D] or [D, 1], addend a table as wide.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToldView<T> {
     pub(crate) weight: T,
@@ -52,6 +51,10 @@ impl<T> WalkView<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct WalkOp {
     pub(crate) lists: Arc<WalkLists>,
+    /// The row of the table a that each row has; `None` if it is its own.
+    pub(crate) rows: Option<Arc<[u32]>>,
+    /// The row of the table of addends that each node that is heard has.
+    pub(crate) told_rows: Arc<[u32]>,
     /// Whether messages are weighted by attention, else summed.
     pub(crate) attends: bool,
 }
@@ -90,31 +93,14 @@ impl Op for WalkOp {
         [inputs.a, inputs.hidden, inputs.bias].into_iter().chain(inputs.given).chain(told).collect()
     }
 
-    fn forward(&self, inputs: WalkView<&Primitive>, _keep: bool) -> (Primitive, Kept) {
+    fn forward(&self, inputs: WalkView<&Primitive>, keep: bool) -> (Primitive, Kept) {
         let d = inputs.hidden.shape()[0];
-        let (y, kept) = forward::walk(&self.lists, self.attends, d, inputs.map(values));
+        let (y, kept) = Forward { op: self, d, inputs: inputs.map(values), keep }.walk();
         (primitive(y, [self.lists.n_rows(), d]), kept)
     }
 
     fn backward(&self, inputs: WalkView<&Primitive>, kept: &Kept, dy: &[f32]) -> WalkView<Primitive> {
         let d = inputs.hidden.shape()[0];
-        let (lists, attends, inputs) = (&*self.lists, self.attends, inputs.map(values));
-        Back { lists, attends, d, inputs, kept }.walk(dy).map(gradient)
-    }
-}
-
-/// Rows per task, of which each is so many multiply-adds of work: as many tasks as threads, unless they are not worth it. No result
-/// depends on it, because rows do not depend on each other.
-fn task_rows(rows: usize, work: usize) -> usize {
-    const LEAST: usize = 1 << 19;
-    let least = LEAST.div_ceil(work.max(1));
-    rows.div_ceil(rayon::current_num_threads()).max(least).max(1)
-}
-
-/// Runs tasks, on this thread if there is only one.
-fn share<T: Send>(tasks: Vec<T>, run: impl Fn(T) + Send + Sync) {
-    match tasks.len() {
-        0 | 1 => tasks.into_iter().for_each(run),
-        _ => tasks.into_par_iter().for_each(run),
+        Back { op: self, d, inputs: inputs.map(values), kept }.walk(dy).map(gradient)
     }
 }

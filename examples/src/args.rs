@@ -9,10 +9,15 @@ use pace_checkout::data_dir;
 use pace_graph::dataset::DataDir;
 use pace_model::Attention;
 use pace_model::encoder::EncoderConfig;
-use pace_model::layers::PositionConfig;
+use pace_model::layers::{NodeLabel, PositionConfig};
 use pace_train::FitConfig;
 use pace_train::record::{Run, RunId};
 use serde_json::Value;
+
+use crate::table::is_list;
+
+/// The encoder as initialised: the row that says what pre-training is worth.
+pub(crate) const UNTRAINED: &str = "untrained";
 
 /// The options of every dataset's program; `cargo xtask reproduce` passes them on.
 #[derive(Clone, Debug, clap::Args)]
@@ -39,7 +44,7 @@ pub struct RunArgs {
 
 impl RunArgs {
     /// The folder for the results, emptied if that was asked for.
-    fn out_dir(&self, dataset: &str, encoder: &str) -> Result<PathBuf> {
+    pub(crate) fn out_dir(&self, dataset: &str, encoder: &str) -> Result<PathBuf> {
         let smoke = if self.smoke { "-smoke" } else { "" };
         let default = || PathBuf::from(format!("runs/{dataset}-{encoder}-{}{smoke}", self.seed));
         let dir = self.out.clone().unwrap_or_else(default);
@@ -90,6 +95,9 @@ pub struct TrainArgs {
     /// Ablation: no positional encoding by dag2seq, neither in encoders nor in decoders
     #[arg(long)]
     pub no_dag2seq: bool,
+    /// What PACE embeds a node by: `op`, or `rooted:H`, the subgraph up to H hops around it (the paper's last appendix)
+    #[arg(long, value_name = "LABEL", value_parser = node_label)]
+    pub label: Option<NodeLabel>,
     /// Passes over the graphs
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
@@ -112,18 +120,19 @@ impl TrainArgs {
         fit.optimiser.lr = self.lr.unwrap_or(fit.optimiser.lr);
     }
 
-    /// Applies the ablations to an encoder.
+    /// Applies the ablations and the label of nodes to an encoder.
     ///
     /// # Errors
     /// If one was asked for and the encoder is not PACE.
     pub fn ablate(&self, encoder: &mut EncoderConfig) -> Result<()> {
-        if !self.no_mask && !self.no_dag2seq {
+        if !self.no_mask && !self.no_dag2seq && self.label.is_none() {
             return Ok(());
         }
         let name = encoder.name();
         let Some(pace) = encoder.as_pace_mut() else {
-            bail!("--no-mask and --no-dag2seq are ablations of pace; leave them out with --encoder {name}");
+            bail!("--no-mask, --no-dag2seq and --label are options of pace; leave them out with --encoder {name}");
         };
+        pace.node_label = self.label.unwrap_or(pace.node_label);
         if self.no_mask {
             pace.attention = Attention::Open;
         }
@@ -140,14 +149,29 @@ impl TrainArgs {
     }
 }
 
-/// What `--encoder` takes: the encoders of pace-model, and what the program adds.
-pub(crate) fn encoder_names(more: &[&'static str]) -> clap::builder::PossibleValuesParser {
-    EncoderConfig::NAMES.iter().chain(more).copied().collect::<Vec<_>>().into()
+/// What `--encoder` takes: an encoder of pace-model, `untrained`, or rows of a table, which are checked when it is made.
+pub(crate) fn encoder_name(text: &str) -> Result<String, String> {
+    let names = EncoderConfig::NAMES;
+    if is_list(text) || text == UNTRAINED || names.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("there are {}; all of them for a table, or some with commas between", names.join(", ")))
 }
 
 /// Parses an option and refuses what lies outside its range, in words.
 fn within<T: FromStr>(text: &str, is_fine: impl Fn(&T) -> bool, range: &str) -> Result<T, String> {
     text.parse().ok().filter(is_fine).ok_or_else(|| format!("it must be {range}"))
+}
+
+/// What a node is embedded by.
+fn node_label(text: &str) -> Result<NodeLabel, String> {
+    match text.split_once(':') {
+        None if text == "op" => Ok(NodeLabel::Op),
+        // A graph of 16 nodes is inside 15 hops.
+        Some(("rooted", height)) => within(height, |h| (0..=15).contains(h), "rooted:H with H from 0 to 15")
+            .map(|height| NodeLabel::Rooted { height }),
+        _ => Err("it must be op, or rooted:H, e.g. rooted:1".to_owned()),
+    }
 }
 
 /// A number of things, at least 1.
@@ -199,5 +223,10 @@ mod tests {
         }
         assert!(not_negative("inf").is_err() && positive("0").is_err() && positive("nan").is_err());
         assert!(threads("99999999").is_err());
+        assert_eq!(node_label("rooted:2"), Ok(NodeLabel::Rooted { height: 2 }));
+        assert_eq!(node_label("op"), Ok(NodeLabel::Op));
+        for text in ["rooted", "rooted:", "rooted:-1", "rooted:99", "ops"] {
+            assert!(node_label(text).is_err(), "{text}");
+        }
     }
 }

@@ -19,6 +19,7 @@ pub mod nas101;
 pub mod nas301;
 mod progress;
 mod report;
+mod table;
 mod train;
 mod vae;
 

@@ -9,6 +9,13 @@ pub const TRAIN_SPEED: MetricSpec =
 pub const ENCODE_SPEED: MetricSpec =
     MetricSpec::new("encode_graphs_per_s", "encoding").unit("graphs/s").decimals(0).higher();
 
+/// The size of a model.
+pub const PARAMETERS: MetricSpec = MetricSpec::new("parameters", "parameters of the encoder").decimals(0);
+/// How long it was trained.
+pub const GRAPHS_SEEN: MetricSpec = MetricSpec::new("graphs_seen", "graphs seen in training").decimals(0);
+/// Wall clock of the training of one encoder.
+pub const TRAIN_SECONDS: MetricSpec = MetricSpec::new("train_seconds", "training time").unit("s").decimals(0).lower();
+
 /// The mean; 0 of nothing.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64

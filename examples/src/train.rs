@@ -36,6 +36,10 @@ pub struct Trained<M> {
     pub epochs: Vec<Epoch>,
     /// Graphs trained on per second.
     pub graphs_per_s: f64,
+    /// Graphs trained on, each as often as it was seen.
+    pub graphs: usize,
+    /// Wall clock.
+    pub seconds: f64,
 }
 
 impl<C: Serialize + DeserializeOwned> Training<'_, C> {
@@ -71,6 +75,7 @@ impl<C: Serialize + DeserializeOwned> Training<'_, C> {
             println!("{}: {} epochs, loss {:.4}", name("encoder"), fitted.epochs.len(), last.loss);
         }
         let graphs_per_s = fitted.graphs as f64 / fitted.seconds.max(f64::MIN_POSITIVE);
-        Ok(Trained { model, epochs: fitted.epochs, graphs_per_s })
+        let (graphs, seconds) = (fitted.graphs, fitted.seconds);
+        Ok(Trained { model, epochs: fitted.epochs, graphs_per_s, graphs, seconds })
     }
 }

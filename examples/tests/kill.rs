@@ -28,7 +28,7 @@ fn metrics(out: &Path) -> Value {
     assert_eq!(results["data"], "embedded");
     let mut metrics = results["metrics"].clone();
     // Numbers that measure the machine and not the model.
-    metrics.as_object_mut().unwrap().retain(|name, _| !name.ends_with("_per_s"));
+    metrics.as_object_mut().unwrap().retain(|name, _| !name.ends_with("_per_s") && !name.ends_with("_seconds"));
     metrics
 }
 

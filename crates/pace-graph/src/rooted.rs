@@ -71,12 +71,13 @@ impl RootedLabels {
     /// f(G_root^h).
     pub fn label(&mut self, dag: &Dag, root: usize) -> Label {
         let next = self.labels.len() as Label;
-        *self.labels.entry(rooted_form(dag, root, self.height, self.hops)).or_insert(next)
+        *self.labels.entry(rooted_subgraph(dag, root, self.height, self.hops)).or_insert(next)
     }
 }
 
-/// The canonical form of the rooted subgraph, and the canonical index of its root.
-fn rooted_form(dag: &Dag, root: usize, height: usize, hops: Hops) -> (Sequence, u32) {
+/// The canonical form of the height-h rooted subgraph of a node, and the canonical index of its root: equal for two nodes iff an
+/// isomorphism of their subgraphs maps one root to the other.
+pub fn rooted_subgraph(dag: &Dag, root: usize, height: usize, hops: Hops) -> (Sequence, u32) {
     let nodes = within_hops(dag, root, height, hops);
     let index: HashMap<usize, usize> = nodes.iter().enumerate().map(|(index, &node)| (node, index)).collect();
     let edges = nodes.iter().flat_map(|&to| {

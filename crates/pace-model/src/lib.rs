@@ -71,6 +71,6 @@ pub mod store;
 
 pub use batch::{
     Attention, DagBatch, DagTable, Distances, Eigenvectors, GraphBatch, Label, Layout, Neighbours, Order, Padding,
-    Pass, Spectrum, Structure,
+    Pass, Rooted, Spectrum, Structure,
 };
 pub use error::Error;

@@ -1,7 +1,7 @@
 //! The options of the programs that pre-train an encoder by masked language modelling and search with it.
 
 use super::methods::MethodId;
-use crate::args::{Preset, TrainArgs, count, encoder_names};
+use crate::args::{Preset, TrainArgs, count, encoder_name};
 
 /// The vector of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -33,8 +33,8 @@ pub enum ReachArg {
 /// The options of the programs that pre-train by masked language modelling and then search.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MlmArgs {
-    /// The encoder; `untrained` is PACE as initialised
-    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_names(&["untrained"]))]
+    /// The encoder; `untrained` is PACE as initialised; `all`, or names with commas between, makes a table of them
+    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_name)]
     pub encoder: String,
     /// Which model
     #[arg(long, value_enum, default_value = "best")]

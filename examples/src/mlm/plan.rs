@@ -8,10 +8,7 @@ use pace_train::{FitConfig, OptimiserConfig, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::args::{MlmArgs, ReadoutArg};
-use crate::args::Preset;
-
-/// The encoder as initialised: the row that says what pre-training is worth.
-const UNTRAINED: &str = "untrained";
+use crate::args::{Preset, UNTRAINED};
 
 /// How to make the vectors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use burn::module::Module;
 use burn::tensor::Device;
 use pace_graph::{Dag, DagSpec, Vectors};
 use pace_model::encoder::{Encoder, EncoderSettings};
@@ -14,7 +15,7 @@ use pace_train::record::{Metric, MetricSpec, Run, Stage};
 use pace_train::{Pairs, Source};
 
 use super::plan::MlmPlan;
-use crate::metrics::{ENCODE_SPEED, TRAIN_SPEED};
+use crate::metrics::{ENCODE_SPEED, GRAPHS_SEEN, PARAMETERS, TRAIN_SECONDS, TRAIN_SPEED};
 use crate::train::{Trained, Training};
 
 /// Graphs, and the pairs of them that a model of pairs is shown together.
@@ -37,8 +38,7 @@ pub struct Embedded {
     pub trained: Vectoriser,
     /// The model before its training.
     pub untrained: Vectoriser,
-    train_graphs_per_s: f64,
-    encode_graphs_per_s: f64,
+    numbers: [(MetricSpec, f64); 5],
 }
 
 /// A model that gives graphs vectors.
@@ -58,10 +58,9 @@ impl Vectoriser {
 }
 
 impl Embedded {
-    /// The speeds of training and encoding, for the end of the table.
-    pub fn speeds(&self) -> [(MetricSpec, Metric); 2] {
-        [(TRAIN_SPEED, self.train_graphs_per_s), (ENCODE_SPEED, self.encode_graphs_per_s)]
-            .map(|(spec, rate)| (spec, Metric::once(rate)))
+    /// The speeds of training and encoding, the size of the model and its training, for the end of the table.
+    pub fn speeds(&self) -> [(MetricSpec, Metric); 5] {
+        self.numbers.clone().map(|(spec, number)| (spec, Metric::once(number)))
     }
 }
 
@@ -87,9 +86,15 @@ pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: Duratio
     println!("{} graphs embedded in {} dimensions", vectors.len(), vectors.width());
     let model = plan.model.init(data.spec, plan.fit.seed, &device);
     let untrained = Vectoriser { model, layout: layout.clone(), device: device.clone() };
-    let train_graphs_per_s = trained.graphs_per_s;
+    let numbers = [
+        (TRAIN_SPEED, trained.graphs_per_s),
+        (ENCODE_SPEED, encode_graphs_per_s),
+        (TRAIN_SECONDS, trained.seconds),
+        (GRAPHS_SEEN, trained.graphs as f64),
+        (PARAMETERS, trained.model.encoder().num_params() as f64),
+    ];
     let trained = Vectoriser { model: trained.model, layout, device };
-    Ok(Embedded { vectors, trained, untrained, train_graphs_per_s, encode_graphs_per_s })
+    Ok(Embedded { vectors, trained, untrained, numbers })
 }
 
 fn train_on<S: Source<Batch = DagBatch>>(

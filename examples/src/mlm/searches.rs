@@ -68,7 +68,8 @@ impl Found {
     }
 }
 
-/// Searches by every method with every seed. A search that is done is read back; a killed one resumes from its journal.
+/// Searches by every method with every seed, the seeds in parallel. A search that is done is read back; a killed one resumes
+/// from its journal.
 ///
 /// `report` says what is reported about a query, e.g. the regret of its test accuracy if validation accuracy guides.
 ///
@@ -77,36 +78,35 @@ impl Found {
 pub fn search_all<'o>(
     plan: &SearchPlan,
     stage: &Stage,
-    setting: impl Fn(&Method) -> Setting<'o>,
-    oracle: impl Fn(u64) -> Box<dyn Oracle + 'o>,
-    report: &dyn Fn(&Candidate) -> f64,
+    setting: impl Fn(&Method) -> Setting<'o> + Sync,
+    oracle: impl Fn(u64) -> Box<dyn Oracle + 'o> + Sync,
+    report: &(dyn Fn(&Candidate) -> f64 + Sync),
     run: &mut Run,
 ) -> Result<Vec<Found>> {
     let mut all = Vec::with_capacity(plan.methods.len());
     for method in &plan.methods {
         let bar = steps_bar(format!("{stage}: {}", method.id.name()), (plan.seeds * plan.budget) as u64);
-        let mut curves = Vec::with_capacity(plan.seeds);
-        for seed in (plan.first_seed..).take(plan.seeds) {
-            let stage = stage.clone().variant(method.id.name()).seed(seed);
-            let values: Vec<f64> = run.once(&stage, |run| {
-                let path = run.path(&format!("{stage}.jsonl"));
-                let header = Header::new(method.id.name(), seed, json!(method.strategy));
-                let mut journal = Journal::open(&path, header)?;
-                let mut strategy = method.strategy.init(setting(method), seed)?;
-                let trace = pace_search::run(
-                    &mut *strategy,
-                    &*oracle(seed),
-                    &mut journal,
-                    plan.budget,
-                    method.batch.unwrap_or(plan.batch),
-                    &mut |_| bar.inc(1),
-                )?;
-                let entries = journal.history().entries();
-                anyhow::Ok(trace.follow(|id| report(&entries[id].candidate)).values)
-            })?;
-            bar.set_position((seed + 1 - plan.first_seed) * plan.budget as u64);
-            curves.push(Curve { values });
-        }
+        let seeds: Vec<u64> = (plan.first_seed..).take(plan.seeds).collect();
+        let stage_of = |&seed: &u64| stage.clone().variant(method.id.name()).seed(seed);
+        let stages: Vec<Stage> = seeds.iter().map(stage_of).collect();
+        let paths: Vec<_> = stages.iter().map(|stage| run.path(&format!("{stage}.jsonl"))).collect();
+        let values: Vec<Vec<f64>> = run.each(&stages, |index| {
+            let seed = seeds[index];
+            let header = Header::new(method.id.name(), seed, json!(method.strategy));
+            let mut journal = Journal::open(&paths[index], header)?;
+            let mut strategy = method.strategy.init(setting(method), seed)?;
+            let trace = pace_search::run(
+                &mut *strategy,
+                &*oracle(seed),
+                &mut journal,
+                plan.budget,
+                method.batch.unwrap_or(plan.batch),
+                &mut |_| bar.inc(1),
+            )?;
+            let entries = journal.history().entries();
+            anyhow::Ok(trace.follow(|id| report(&entries[id].candidate)).values)
+        })?;
+        let curves = values.into_iter().map(|values| Curve { values }).collect();
         bar.finish_and_clear();
         let found = Found { method: method.clone(), curves };
         let finals = Metric::over(&found.finals());

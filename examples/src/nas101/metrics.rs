@@ -2,6 +2,7 @@
 
 use pace_train::record::MetricSpec;
 
+use crate::metrics::{ENCODE_SPEED, GRAPHS_SEEN, PARAMETERS, TRAIN_SECONDS};
 use crate::mlm::{MethodId, SearchRow};
 
 /// What the searches are measured by.
@@ -29,6 +30,19 @@ pub const CANONICAL_SPEED: MetricSpec =
     MetricSpec::new("canonical_graphs_per_s", "canonical order and mask").unit("graphs/s").decimals(0).higher();
 /// Isomorphism classes in all.
 pub const CLASSES: MetricSpec = MetricSpec::new("classes", "isomorphism classes").decimals(0);
+
+/// The columns of a table of several encoders.
+pub fn columns() -> &'static [MetricSpec] {
+    const COLUMNS: &[MetricSpec] = &[
+        MetricSpec::new("regret_dngo", "test regret, DNGO").unit("%").lower(),
+        MetricSpec::new("regret_dngo_ls", "test regret, DNGO-LS").unit("%").lower(),
+        TRAIN_SECONDS,
+        ENCODE_SPEED,
+        GRAPHS_SEEN,
+        PARAMETERS,
+    ];
+    COLUMNS
+}
 
 /// Isomorphism classes with this many nodes.
 pub fn classes_of(n_nodes: usize) -> MetricSpec {

@@ -4,6 +4,7 @@
 //! again by its canonical form (Theorem 3.1 on the whole space); *table*: read the accuracies and match every row; *train*:
 //! masked language modelling on the cells; *embed* all of them; *search* by DNGO, DNGO-LS and the baselines, over many seeds.
 
+mod few_labels;
 mod metrics;
 mod plan;
 mod report;
@@ -24,6 +25,7 @@ use serde_json::json;
 use crate::args::RunArgs;
 use crate::mlm::{MlmArgs, MlmData, pretrain_and_embed};
 use crate::report::Report;
+use crate::table::is_list;
 use plan::plan;
 
 /// Enumerates NAS-Bench-101, pre-trains PACE on its cells and searches them
@@ -35,6 +37,9 @@ pub struct Args {
     /// Those of the model and the searches.
     #[command(flatten)]
     pub mlm: MlmArgs,
+    /// Predict accuracies from 100 to 4,236 known ones instead of searching
+    #[arg(long)]
+    pub few_labels: bool,
 }
 
 /// Runs the experiment.
@@ -42,7 +47,10 @@ pub struct Args {
 /// # Errors
 /// Those of its stages.
 pub fn run(args: &Args) -> Result<()> {
-    let plan = plan(&args.run, &args.mlm)?;
+    if is_list(&args.mlm.encoder) {
+        return crate::table::run("nas101", "NAS-Bench-101", &args.mlm.encoder, &args.run, metrics::columns);
+    }
+    let plan = plan(args)?;
     let data = args.run.data_dir();
     let config = json!({"plan": plan, "canon": CANON_ID, "table": table::file(&data)});
     let mut run = args.run.start("nas101", &args.mlm.encoder, config)?;
@@ -72,7 +80,14 @@ pub fn run(args: &Args) -> Result<()> {
     let embedded = pretrain_and_embed(&plan.mlm, data, args.mlm.train.save_every(), &mut run)?;
 
     let (speeds, mut page) = (embedded.speeds(), Report::new("NAS-Bench-101"));
-    search::search(&plan.search, (&space, dags), embedded, &labels.table, &mut run, &mut page)?;
+    match &plan.few_labels {
+        Some(few_labels) => {
+            let accuracy = |&index: &usize| labels.table.at(index).map_or(f64::NAN, |scores| scores.report);
+            let accuracies: Vec<f64> = pool.iter().map(accuracy).collect();
+            few_labels::predict(few_labels, &dags, &embedded, &accuracies, &mut run, &mut page)?;
+        }
+        None => search::search(&plan.search, (&space, dags), embedded, &labels.table, &mut run, &mut page)?,
+    }
     if let Some(cells) = &labels.cells {
         run.metric(&metrics::MATCHED_ROWS, Metric::once(cells.len() as f64));
     }

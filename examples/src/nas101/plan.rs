@@ -4,8 +4,9 @@ use anyhow::Result;
 use pace_model::encoder::Task;
 use serde::Serialize;
 
-use crate::args::RunArgs;
-use crate::mlm::{DngoPlan, MlmArgs, MlmPlan, ReachArg, SearchPlan, dngo_methods};
+use super::Args;
+use super::few_labels::FewLabelsPlan;
+use crate::mlm::{DngoPlan, MlmPlan, ReachArg, SearchPlan, dngo_methods};
 
 /// The authors pair each cell with up to two others ...
 pub const PAIRS_PER_CELL: usize = 2;
@@ -29,13 +30,16 @@ pub struct Plan {
     pub mlm: MlmPlan,
     /// The searches.
     pub search: SearchPlan,
+    /// Predictions from few labels, which take the place of the searches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub few_labels: Option<FewLabelsPlan>,
 }
 
 /// The plan that the options ask for.
 ///
 /// # Errors
 /// If a choice does not go with the encoder.
-pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Result<Plan> {
+pub fn plan(Args { run, mlm, few_labels }: &Args) -> Result<Plan> {
     let mut plan = Plan {
         renumber_every: 1,
         check_hashes: true,
@@ -52,11 +56,13 @@ pub fn plan(run: &RunArgs, mlm: &MlmArgs) -> Result<Plan> {
             seeds: 60,
             first_seed: 1,
         },
+        few_labels: few_labels.then(|| FewLabelsPlan::usual(mlm.first_seed)),
     };
     if run.smoke {
         (plan.renumber_every, plan.check_hashes, plan.pool_every) = (50, false, 40);
         plan.mlm.fit.epochs = 1;
         (plan.search.budget, plan.search.seeds) = (36, 2);
+        plan.few_labels = plan.few_labels.map(FewLabelsPlan::smoke);
     }
     plan.mlm = plan.mlm.with_args(mlm, run.seed)?;
     plan.search = plan.search.with_args(mlm);

@@ -21,11 +21,13 @@ use pace_train::record::{MetricSpec, Stage};
 use serde_json::json;
 
 use crate::args::RunArgs;
+use crate::metrics::{ENCODE_SPEED, GRAPHS_SEEN, PARAMETERS, TRAIN_SECONDS};
 use crate::mlm::{
     Embedded, Method, MethodId, MlmArgs, MlmData, SearchRow, VectorsOf, pretrain_and_embed, raw_features,
     record_searches, report_searches, search_all,
 };
 use crate::report::Report;
+use crate::table;
 use judge::judge;
 use plan::plan;
 
@@ -48,6 +50,21 @@ const NOISY_ACCURACY: SearchRow = SearchRow {
     source: "Table 2",
 };
 
+/// The columns of a table of several encoders.
+fn columns() -> &'static [MetricSpec] {
+    const COLUMNS: &[MetricSpec] = &[
+        MetricSpec::new("best_dngo", "accuracy, DNGO").unit("%").decimals(3).higher(),
+        MetricSpec::new("best_dngo_ls", "accuracy, DNGO-LS").unit("%").decimals(3).higher(),
+        MetricSpec::new("best_dngo_noisy", "accuracy, DNGO, noise on").unit("%").decimals(3).higher(),
+        MetricSpec::new("best_dngo_ls_noisy", "accuracy, DNGO-LS, noise on").unit("%").decimals(3).higher(),
+        TRAIN_SECONDS,
+        ENCODE_SPEED,
+        GRAPHS_SEEN,
+        PARAMETERS,
+    ];
+    COLUMNS
+}
+
 /// Pre-trains PACE on DARTS cells and searches them by a surrogate of NAS-Bench-301
 #[derive(Debug, Parser)]
 pub struct Args {
@@ -67,6 +84,9 @@ pub struct Args {
 /// # Errors
 /// Those of its stages.
 pub fn run(args: &Args) -> Result<()> {
+    if table::is_list(&args.mlm.encoder) {
+        return table::run("nas301", "NAS-Bench-301", &args.mlm.encoder, &args.run, columns);
+    }
     let plan = plan(args)?;
     let judge = judge(&args.run)?;
     println!("{}", judge.note);

@@ -1,13 +1,18 @@
 //! The options of the programs that train a variational autoencoder.
 
-use crate::args::{Preset, TrainArgs, count, encoder_names, not_negative, probability};
+use pace_model::decoder::DecoderConfig;
+
+use crate::args::{Preset, TrainArgs, count, encoder_name, not_negative, probability};
 
 /// The options of the programs that train a variational autoencoder.
 #[derive(Clone, Debug, clap::Args)]
 pub struct VaeArgs {
-    /// The encoder
-    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_names(&[]))]
+    /// The encoder; `all`, or names with commas between, makes a table of them
+    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = encoder_name)]
     pub encoder: String,
+    /// The decoder [default: the encoder's own if it has one, else D-VAE's]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(DecoderConfig::NAMES))]
+    pub decoder: Option<String>,
     /// Encoders to train, with different seeds
     #[arg(long, value_name = "N", value_parser = count)]
     pub seeds: Option<usize>,

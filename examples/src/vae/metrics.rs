@@ -7,7 +7,7 @@ use super::decode::Decoded;
 use super::pipeline::VaeOutcome;
 use super::score::Score;
 use super::search::SearchOutcome;
-use crate::metrics::{ENCODE_SPEED, TRAIN_SPEED, mean};
+use crate::metrics::{ENCODE_SPEED, GRAPHS_SEEN, PARAMETERS, TRAIN_SECONDS, TRAIN_SPEED, mean};
 
 /// What the paper reports for PACE on a dataset.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +140,31 @@ fn table(paper: &PaperRow) -> Vec<(MetricSpec, Source)> {
         search(score("bo_start_best", "best score among the training graphs"), |s| vec![s.start_best]),
         (TRAIN_SPEED, Source::Speed(|o| o.encoders.iter().map(|encoder| encoder.train_graphs_per_s).collect())),
         (ENCODE_SPEED, Source::Speed(|o| o.encoders.iter().map(|encoder| encoder.encode_graphs_per_s).collect())),
+        (TRAIN_SECONDS, Source::Speed(|o| o.encoders.iter().map(|encoder| encoder.train_seconds).collect())),
+        (GRAPHS_SEEN, Source::Speed(|o| o.encoders.iter().map(|encoder| encoder.graphs_seen as f64).collect())),
+        (PARAMETERS, Source::Speed(|o| o.encoders.iter().map(|encoder| encoder.n_parameters as f64).collect())),
     ]
+}
+
+/// The columns of a table of several encoders.
+pub fn columns() -> &'static [MetricSpec] {
+    const fn share(id: &'static str, title: &'static str) -> MetricSpec {
+        MetricSpec::new(id, title).unit("%").decimals(2).higher()
+    }
+    const COLUMNS: &[MetricSpec] = &[
+        MetricSpec::new("rmse", "RMSE").lower(),
+        MetricSpec::new("pearson", "Pearson's r").higher(),
+        MetricSpec::new("rmse_published", "RMSE, the authors' GP").lower(),
+        share("recon_published", "reconstruction"),
+        share("valid_published", "valid"),
+        share("unique_published", "unique"),
+        share("novel_published", "novel"),
+        TRAIN_SECONDS,
+        ENCODE_SPEED,
+        GRAPHS_SEEN,
+        PARAMETERS,
+    ];
+    COLUMNS
 }
 
 /// Records all numbers of an outcome.

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use burn::module::Module;
 use pace_model::DagTable;
 use pace_model::decoder::Decoder;
 use pace_model::encoder::{Encoder, EncoderSettings};
@@ -31,6 +32,12 @@ pub struct EncoderOutcome {
     pub seed: u64,
     /// Its training.
     pub epochs: Vec<Epoch>,
+    /// Parameters of the encoder, without the maps to the latent space.
+    pub n_parameters: usize,
+    /// Graphs seen in training.
+    pub graphs_seen: usize,
+    /// Seconds of training.
+    pub train_seconds: f64,
     /// Graphs trained on per second.
     pub train_graphs_per_s: f64,
     /// Graphs encoded per second.
@@ -113,6 +120,9 @@ pub fn reproduce(
         let decoded = (!args.scores_only).then(|| decode(plan, data, coder, run)).transpose()?;
         outcome.encoders.push(EncoderOutcome {
             seed,
+            n_parameters: trained.model.encoder().num_params(),
+            graphs_seen: trained.graphs,
+            train_seconds: trained.seconds,
             epochs: trained.epochs,
             train_graphs_per_s: trained.graphs_per_s,
             encode_graphs_per_s,

@@ -1,8 +1,9 @@
 //! [`VaePlan`]: how much work a VAE program does, and with which settings.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use pace_model::decoder::DecoderConfig;
 use pace_model::encoder::{EncoderConfig, Purpose};
-use pace_model::layers::PositionConfig;
+use pace_model::layers::{NodeLabel, PositionConfig};
 use pace_model::objective::AnyVaeConfig;
 use pace_search::surrogate::{PublishedGpConfig, SparseGpConfig};
 use pace_train::FitConfig;
@@ -33,6 +34,11 @@ impl Plans {
             Preset::AsPublished => (self.as_published)(),
         }
     }
+}
+
+/// The decoder that goes with an encoder: its own, or D-VAE's, with which the sources of the paper train GNNs and graph Transformers.
+fn own_decoder(encoder: &str) -> &str {
+    if DecoderConfig::NAMES.contains(&encoder) { encoder } else { "dvae" }
 }
 
 /// A setting that is compared with others on validation graphs.
@@ -80,12 +86,22 @@ impl VaePlan {
     /// If a choice does not go with the encoder.
     pub fn with_args(mut self, args: &VaeArgs) -> Result<VaePlan> {
         if args.encoder != self.model.encoder.name() {
-            // The decoder stays PACE's, and the plan's settings of PACE do not apply.
+            // The plan's settings of PACE do not apply.
             self.model.encoder = EncoderConfig::named(&args.encoder, Purpose::Vae)
                 .with_context(|| format!("no encoder is called {}", args.encoder))?;
         }
+        let decoder = args.decoder.as_deref().unwrap_or_else(|| own_decoder(&args.encoder));
+        if decoder != self.model.decoder.name() {
+            self.model.decoder =
+                DecoderConfig::named(decoder).with_context(|| format!("no decoder is called {decoder}"))?;
+        }
         args.train.ablate(&mut self.model.encoder)?;
         if let Some(decoder) = self.model.decoder.as_pace_mut() {
+            if decoder.share_embedding && matches!(args.train.label, Some(NodeLabel::Rooted { .. })) {
+                bail!(
+                    "--label rooted needs a decoder with an embedding of its own, which --preset as-published has not"
+                );
+            }
             if args.train.no_dag2seq {
                 decoder.embedding.position = PositionConfig::Index;
             }

@@ -8,13 +8,14 @@ use serde_json::json;
 
 use super::args::VaeArgs;
 use super::data::VaeData;
-use super::metrics::{PaperRow, record};
+use super::metrics::{PaperRow, columns, record};
 use super::pipeline::reproduce;
 use super::plan::{Plans, Tried, VaePlan};
 use super::report::report;
 use super::search::Judge;
 use crate::args::RunArgs;
 use crate::report::Report;
+use crate::table;
 
 /// What is known about the data before anything is trained.
 #[derive(Default)]
@@ -72,6 +73,9 @@ impl VaeProgram {
         load: impl FnOnce(&RunArgs) -> Result<VaeData>,
         check: impl FnOnce(&VaeData, &mut Run) -> Result<Checked>,
     ) -> Result<()> {
+        if table::is_list(&vae.encoder) {
+            return table::run(self.id, self.title, &vae.encoder, args, columns);
+        }
         let plan = self.plans.of(vae.preset);
         let plan = if args.smoke { plan.smoke() } else { plan }.with_args(vae)?;
         let plan = VaePlan { fit: FitConfig { seed: args.seed, ..plan.fit }, ..plan };

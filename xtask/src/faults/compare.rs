@@ -62,7 +62,7 @@ fn timeless(bytes: &[u8]) -> Result<Vec<u8>> {
 fn strip(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|name, _| name != "seconds" && !name.ends_with("_per_s"));
+            fields.retain(|name, _| !name.ends_with("seconds") && !name.ends_with("_per_s"));
             fields.values_mut().for_each(strip);
         }
         Value::Array(items) => items.iter_mut().for_each(strip),

@@ -3,6 +3,7 @@
 //! `results.json` carries titles, units and the paper's numbers; a page only prints them. What people have to say about the
 //! numbers of a dataset stands in `<dataset>.md` beside this file.
 
+mod encoders;
 mod page;
 mod provenance;
 mod results;
@@ -14,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use crate::root::{workspace_root, write_atomically};
 pub use page::{carries, remarks, seconds};
 pub use provenance::MadeBy;
-pub use results::Results;
+pub use results::{ENCODERS, Results};
 
 /// Where the pages lie.
 pub const PAGES: &str = "docs/results";
@@ -80,7 +81,7 @@ pub fn run(args: &Args) -> Result<()> {
 pub fn write_page(root: &Path, run: &Path, allow: Allow) -> Result<PathBuf> {
     let results = Results::read(run)?;
     allow.check(&results).with_context(|| format!("no page of {}", run.display()))?;
-    let target = root.join(PAGES).join(format!("{}.md", results.dataset));
+    let target = root.join(PAGES).join(format!("{}.md", results.page()));
     write_atomically(&target, &page::render(&results)).with_context(|| format!("cannot write {}", target.display()))?;
     Ok(target)
 }

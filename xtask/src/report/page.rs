@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::encoders;
 use super::provenance::Provenance;
 use super::results::{Metric, MetricSpec, Results, Stage};
 
@@ -19,12 +20,17 @@ pub fn remarks(dataset: &str) -> &'static str {
 
 /// The text of the page.
 pub fn render(results: &Results) -> String {
-    let (first, remarks) = parts(remarks(&results.dataset));
+    let (first, remarks) = parts(remarks(&results.page()));
     let mut text = format!("# {}\n\n", results.title);
     if !first.is_empty() {
         let _ = writeln!(text, "{first}\n");
     }
     let _ = writeln!(text, "{}\n", Provenance::of(results));
+    if !results.encoders.is_empty() {
+        text.push_str(&encoders::table(results));
+        let _ = writeln!(text, "\n{remarks}\n\n{:.0}{IN_ALL}", results.seconds());
+        return text;
+    }
     text.push_str("| metric | better | ours | std | n | paper |\n|---|---|---:|---:|---:|---:|\n");
     for spec in &results.table {
         if let Some(metric) = results.metrics.get(&spec.id) {
@@ -73,7 +79,7 @@ fn row(spec: &MetricSpec, metric: &Metric) -> String {
 }
 
 /// A number that the decimals would round to nothing is written with an exponent.
-fn format_number(value: f64, decimals: usize) -> String {
+pub(super) fn format_number(value: f64, decimals: usize) -> String {
     // A double has no more, and a precision beyond 16 bits is a panic of the formatter.
     let decimals = decimals.min(17);
     let tiny = value != 0.0 && value.abs() < 10_f64.powi(-(decimals as i32)) / 2.0;

@@ -10,6 +10,9 @@ use serde::Deserialize;
 /// The `format` of `results.json` that this version reads.
 const FORMAT: u32 = 2;
 
+/// The end of the name of a page with several encoders.
+pub const ENCODERS: &str = "-encoders";
+
 /// What tells results of different versions apart. The first version did not say.
 #[derive(Debug, Deserialize)]
 struct Version {
@@ -33,6 +36,31 @@ pub struct Results {
     pub stages: Vec<Stage>,
     pub table: Vec<MetricSpec>,
     pub metrics: BTreeMap<String, Metric>,
+    /// The rows of a table of several encoders; none if there is one.
+    #[serde(default)]
+    pub encoders: BTreeMap<String, EncoderRow>,
+}
+
+/// A row of a table of several encoders.
+#[derive(Debug, Deserialize)]
+pub struct EncoderRow {
+    pub title: String,
+    /// Its place in the table.
+    pub place: usize,
+    /// How many encoders with different seeds.
+    pub encoders: usize,
+    /// What they took; `null` for a control.
+    pub seconds: Option<f64>,
+    pub metrics: BTreeMap<String, Cell>,
+}
+
+/// A number of a row, and the paper's.
+#[derive(Debug, Deserialize)]
+pub struct Cell {
+    pub mean: Option<f64>,
+    pub std: Option<f64>,
+    pub n: usize,
+    pub paper: Option<f64>,
 }
 
 /// A stage and what it took.
@@ -91,8 +119,14 @@ impl Results {
         Results::parse(&text).with_context(|| format!("cannot make a page of {}", path.display()))
     }
 
-    /// What all stages took.
+    /// What all stages took, or all rows of a table.
     pub fn seconds(&self) -> f64 {
-        self.stages.iter().map(|stage| stage.seconds).sum()
+        let rows = self.encoders.values().filter_map(|row| row.seconds);
+        self.stages.iter().map(|stage| stage.seconds).chain(rows).sum()
+    }
+
+    /// The name of the page: the dataset, with `-encoders` for a table of several.
+    pub fn page(&self) -> String {
+        format!("{}{}", self.dataset, if self.encoders.is_empty() { "" } else { ENCODERS })
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::{Entry, Findings, Violation};
 use crate::git::History;
-use crate::report::{MadeBy, PAGES, carries, remarks};
+use crate::report::{ENCODERS, MadeBy, PAGES, carries, remarks};
 
 /// What the numbers of a page depend on.
 const CODE: [&str; 8] = [
@@ -85,7 +85,9 @@ fn page(path: &str) -> Option<&str> {
 /// The paths that determine the numbers of a page, for git: not what only the other pages need.
 fn determines(id: &str, ids: &[&str]) -> Vec<String> {
     let mut paths: Vec<String> = CODE.iter().map(|&path| path.to_owned()).collect();
-    for other in ids.iter().filter(|other| **other != id) {
+    // The page of a dataset and the one with all its encoders are made by the same program.
+    let dataset = |id: &str| id.strip_suffix(ENCODERS).unwrap_or(id).to_owned();
+    for other in ids.iter().map(|other| dataset(other)).filter(|other| *other != dataset(id)) {
         let program = "examples/src";
         paths.extend([
             format!(":(exclude){program}/{other}.rs"),

@@ -48,6 +48,7 @@ pub(super) struct Tensors {
     pub(super) degrees: OnceLock<[Tensor<1, Int>; 2]>,
     pub(super) distances: OnceLock<Tensor<3, Int>>,
     pub(super) spectrum: OnceLock<Spectrum>,
+    pub(super) rooted: OnceLock<Tensor<2>>,
     pub(super) forward: OnceLock<EdgeList>,
     pub(super) backward: OnceLock<EdgeList>,
     pub(super) both: OnceLock<EdgeList>,
@@ -119,7 +120,16 @@ impl DagBatch {
     /// If there is not one token per position.
     pub fn with_tokens(&self, host_tokens: Vec<Op>) -> DagBatch {
         assert_eq!(host_tokens.len(), self.host_tokens.len(), "one token per position");
-        DagBatch { host_tokens, distinct: OnceLock::new(), ..self.clone() }
+        let batch = DagBatch { distinct: OnceLock::new(), ..self.clone() };
+        if self.layout.structure.rooted.is_none() {
+            return DagBatch { host_tokens, ..batch };
+        }
+        // What is said about the surroundings of a node must not tell the operations that were replaced.
+        let row = |(index, row): (usize, &Arc<Row>)| {
+            Arc::new(row.in_place(&host_tokens[index * self.n..][..row.len()], &self.layout))
+        };
+        let rows: Vec<Arc<Row>> = self.rows.par_iter().enumerate().map(row).collect();
+        DagBatch { rows: rows.into(), tensors: Arc::default(), host_tokens, ..batch }
     }
 
     /// The same graphs with other tokens, each laid out anew as a graph of these operations, and the flat index that each old

@@ -1,11 +1,13 @@
 //! [`Found`]: the requested [`Structure`] of one graph, and the tensors that a batch makes of it.
 
 use burn::tensor::{Int, Tensor};
-use pace_graph::Dag;
 use pace_graph::structure::{Distances as Matrix, depths, distances, in_degrees, out_degrees, spectrum};
+use pace_graph::{Dag, Hops, Sequence, rooted_subgraph};
 
-use super::structure::{Eigenvectors, Structure};
+use super::layout::Layout;
+use super::structure::{Eigenvectors, Rooted, Structure};
 use super::{DagBatch, floats, ints};
+use crate::encoder::MASK_TOKENS;
 use crate::layers::{EdgeList, Flow, Levels};
 
 /// What was found out about one graph; empty or `None` if it was not requested.
@@ -20,6 +22,8 @@ pub(super) struct Found {
     eigenvectors: Vec<f32>,
     /// Topological level by position.
     levels: Vec<u32>,
+    /// The canonical form of the subgraph around each position, and the root's index in it.
+    rooted: Vec<(Sequence, u32)>,
 }
 
 impl Found {
@@ -47,8 +51,22 @@ impl Found {
         if request.levels {
             found.levels = depths(dag).into_iter().map(|depth| depth as u32).collect();
         }
+        if let Some(request) = request.rooted {
+            let around = |node| rooted_subgraph(dag, node, request.height as usize, Hops::Both);
+            found.rooted = (0..dag.n_nodes()).map(around).collect();
+        }
         Some(Box::new(found))
     }
+}
+
+/// Operations and special tokens.
+fn n_tokens(layout: &Layout) -> usize {
+    layout.spec.n_ops() + MASK_TOKENS
+}
+
+/// The width F of [`DagBatch::rooted_features`].
+pub(crate) fn rooted_width(layout: &Layout) -> usize {
+    layout.structure.rooted.map_or(0, |Rooted { n_nodes: n, .. }| n * (n_tokens(layout) + n + 1))
 }
 
 /// The first K eigenvalues and eigenvectors of the Laplacian of each graph. A graph of n < K nodes has n; the rest is 0.
@@ -126,6 +144,33 @@ impl DagBatch {
         self.tensors.spectrum.get_or_init(make).clone()
     }
 
+    /// The subgraph around every node, [B*N, F]. With subgraphs of up to N nodes and T tokens (MASK and PAD included), one in
+    /// canonical form has a 1 at `k T + o` if its node k has operation o, at `N T + k N + j` if it has the edge j -> k, and at
+    /// `N T + N N + r` for its root r; so F = N (T + N + 1), and different rooted subgraphs have different features. 0 for padding.
+    ///
+    /// # Panics
+    /// Unless `layout.structure.rooted` is set.
+    pub fn rooted_features(&self) -> Tensor<2> {
+        self.request("rooted", self.layout.structure.rooted.is_some());
+        let make = || {
+            let n = self.layout.structure.rooted.map_or(0, |request| request.n_nodes);
+            let (t, width) = (n_tokens(&self.layout), rooted_width(&self.layout));
+            let mut features = vec![0.0; self.host_tokens.len() * width];
+            for (graph, found) in self.found().enumerate() {
+                let rows = features[graph * self.n * width..].chunks_exact_mut(width);
+                for (row, (form, root)) in rows.zip(&found.rooted) {
+                    form.ops().iter().enumerate().for_each(|(k, &op)| row[k * t + usize::from(op)] = 1.0);
+                    for (k, sources) in form.predecessors().rows().enumerate() {
+                        sources.iter().for_each(|&j| row[n * t + k * n + j as usize] = 1.0);
+                    }
+                    row[n * (t + n) + *root as usize] = 1.0;
+                }
+            }
+            floats(features, [self.host_tokens.len(), width], &self.device)
+        };
+        self.tensors.rooted.get_or_init(make).clone()
+    }
+
     /// The edges of all graphs between the B*N rows, as nodes hear along them.
     ///
     /// # Panics
@@ -178,7 +223,7 @@ impl DagBatch {
     }
 
     /// All edges between the B*N rows.
-    fn row_edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub(crate) fn row_edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.rows.iter().enumerate().flat_map(|(graph, row)| {
             let first = graph * self.n;
             row.edges().map(move |(from, to)| (first + from, first + to))

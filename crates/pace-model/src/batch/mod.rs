@@ -13,10 +13,11 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 pub use dag::DagBatch;
 pub use found::Spectrum;
+pub(crate) use found::rooted_width;
 pub(crate) use layout::check_spec;
 pub use layout::{Attention, Label, Layout, Neighbours, Order, Padding};
 pub use pass::{Pass, Stream};
-pub use structure::{Distances, Eigenvectors, Structure};
+pub use structure::{Distances, Eigenvectors, Rooted, Structure};
 pub use table::DagTable;
 
 /// What the batches of all encoders have: graphs with something to predict.

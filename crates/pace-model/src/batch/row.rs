@@ -84,6 +84,12 @@ impl Row {
         (Row::ordered(&dag, canonical, layout), moved)
     }
 
+    /// The same row, but for what was found out about its graph, which is found again for the graph with other operations.
+    pub(super) fn in_place(&self, ops: &[Op], layout: &Layout) -> Row {
+        let graph = || Dag::new(ops.to_vec(), self.edges()).expect("the edges of a row are those of a graph");
+        Row { found: Found::new(graph, &layout.structure), ..self.clone() }
+    }
+
     /// How many nodes.
     pub(crate) fn len(&self) -> usize {
         self.n_nodes

@@ -31,6 +31,8 @@ pub struct Structure {
     pub levels: bool,
     /// Lists of predecessors and successors, see [`DagBatch::edge_list`](crate::DagBatch::edge_list).
     pub edge_lists: bool,
+    /// The subgraphs around the nodes, see [`DagBatch::rooted_features`](crate::DagBatch::rooted_features).
+    pub rooted: Option<Rooted>,
 }
 
 /// Which distances are wanted.
@@ -51,10 +53,19 @@ pub struct Eigenvectors {
     pub count: usize,
 }
 
+/// Which subgraphs are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Rooted {
+    /// Of the nodes up to so many hops from the root.
+    pub height: u32,
+    /// How many nodes they have at most, N: as many as a graph.
+    pub n_nodes: usize,
+}
+
 impl Structure {
     /// Nothing.
     pub const NONE: Structure =
-        Structure { degrees: None, distances: None, spectrum: None, levels: false, edge_lists: false };
+        Structure { degrees: None, distances: None, spectrum: None, levels: false, edge_lists: false, rooted: None };
 
     /// The same with degrees up to `cap`.
     pub fn degrees(self, cap: u32) -> Structure {
@@ -81,6 +92,11 @@ impl Structure {
         Structure { edge_lists: true, ..self }
     }
 
+    /// The same with the subgraphs up to `height` hops around the nodes of graphs of at most `n_nodes`.
+    pub fn rooted(self, height: u32, n_nodes: usize) -> Structure {
+        Structure { rooted: Some(Rooted { height, n_nodes }), ..self }
+    }
+
     /// What either of two requests wants: an encoder's and its decoder's.
     ///
     /// # Panics
@@ -92,6 +108,7 @@ impl Structure {
             spectrum: one_of("spectrum", self.spectrum, other.spectrum),
             levels: self.levels || other.levels,
             edge_lists: self.edge_lists || other.edge_lists,
+            rooted: one_of("rooted", self.rooted, other.rooted),
         }
     }
 
@@ -105,6 +122,7 @@ impl Structure {
             && has(&self.spectrum, &other.spectrum)
             && (self.levels || !other.levels)
             && (self.edge_lists || !other.edge_lists)
+            && has(&self.rooted, &other.rooted)
     }
 }
 

@@ -3,7 +3,11 @@
 //! A decoder implements [`DagDecoder`]: the likelihood of graphs, and a [`Stepper`] that generates them. Programs that choose a
 //! decoder by name use [`DecoderConfig`], which lists all of them, and the [`Decoder`] that it initialises.
 
+mod deepgmg;
+mod dvae;
+mod graphrnn;
 mod pace;
+mod svae;
 
 use std::fmt::Debug;
 
@@ -18,7 +22,11 @@ use crate::generate::generate;
 use crate::layers::NodeEmbedding;
 
 pub use crate::generate::{Choice, DecodeOptions, EdgePicker, Edges, EdgesInTurn, Mode, NewNode, Stepper, Turns};
+pub use deepgmg::{DeepGmgDecoder, DeepGmgDecoderConfig};
+pub use dvae::{DvaeDecoder, DvaeDecoderConfig, GraphState};
+pub use graphrnn::{GraphRnnDecoder, GraphRnnDecoderConfig};
 pub use pace::{Heads, PaceDecoder, PaceDecoderConfig};
+pub use svae::{SvaeDecoder, SvaeDecoderConfig};
 
 /// A map from latent vectors to distributions over DAGs.
 pub trait DagDecoder: Module + ModuleDisplay {
@@ -54,6 +62,9 @@ pub trait DecoderSettings: Clone + Debug {
     /// The decoder that it initialises.
     type Decoder: DagDecoder;
 
+    /// The usual choices.
+    fn preset() -> Self;
+
     /// What the decoder wants to know about graphs, besides what the encoder does.
     fn structure(&self) -> Structure {
         Structure::NONE
@@ -71,9 +82,11 @@ pub trait DecoderSettings: Clone + Debug {
     fn init(&self, d_latent: usize, layout: &Layout, seed: u64, device: &Device) -> Self::Decoder;
 }
 
-/// Lists the decoders: configuration, module, and name in programs.
+/// Lists the decoders: configuration, module, and name in programs, with the names of other choices that have one.
 macro_rules! decoders {
-    ($($(#[$doc:meta])* $variant:ident($config:ident => $decoder:ident, $name:literal),)+) => {
+    ($($(#[$doc:meta])* $variant:ident(
+        $config:ident => $decoder:ident, $name:literal $(, $other:literal => $make:ident)*
+    ),)+) => {
         /// The configuration of any decoder.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -90,9 +103,20 @@ macro_rules! decoders {
 
         impl DecoderConfig {
             /// The names of all decoders.
-            pub const NAMES: &[&str] = &[$($name),+];
+            pub const NAMES: &[&str] = &[$($name, $($other,)*)+];
 
-            /// The decoder's name.
+            /// The usual choices of the decoder with this name; `None` if there is none.
+            pub fn named(name: &str) -> Option<DecoderConfig> {
+                match name {
+                    $(
+                        $name => Some(DecoderConfig::$variant($config::preset())),
+                        $($other => Some(DecoderConfig::$variant($config::$make())),)*
+                    )+
+                    _ => None,
+                }
+            }
+
+            /// The decoder's name, whatever its choices.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(DecoderConfig::$variant(_) => $name,)+
@@ -102,6 +126,10 @@ macro_rules! decoders {
 
         impl DecoderSettings for DecoderConfig {
             type Decoder = Decoder;
+
+            fn preset() -> DecoderConfig {
+                DecoderConfig::Pace(PaceDecoderConfig::preset())
+            }
 
             fn structure(&self) -> Structure {
                 match self {
@@ -149,6 +177,14 @@ macro_rules! decoders {
 decoders! {
     /// A Transformer that reads the latent vector as a memory.
     Pace(PaceDecoderConfig => PaceDecoder, "pace"),
+    /// All rows of operation and edges from the latent vector alone.
+    Svae(SvaeDecoderConfig => SvaeDecoder, "svae", "svae_transformer" => transformer),
+    /// Row by row, and bit by bit within a row.
+    GraphRnn(GraphRnnDecoderConfig => GraphRnnDecoder, "graphrnn", "graphrnn_transformer" => transformer),
+    /// Messages before every decision, and edges picked one by one.
+    DeepGmg(DeepGmgDecoderConfig => DeepGmgDecoder, "deepgmg"),
+    /// A recursion over the graph so far, which decides edge by edge.
+    Dvae(DvaeDecoderConfig => DvaeDecoder, "dvae", "dvae_bn" => dvae_bn, "dagnn" => dagnn, "dagnn_bn" => dagnn_bn),
 }
 
 impl DecoderConfig {
@@ -156,7 +192,6 @@ impl DecoderConfig {
     pub fn as_pace_mut(&mut self) -> Option<&mut PaceDecoderConfig> {
         match self {
             DecoderConfig::Pace(config) => Some(config),
-            #[allow(unreachable_patterns)]
             _ => None,
         }
     }

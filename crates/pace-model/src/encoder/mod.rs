@@ -4,7 +4,23 @@
 //! [`EncoderConfig`], which lists all of them, and the [`Encoder`] that it initialises.
 
 mod ast;
+mod dagnn;
+mod dagnn_bn;
+mod deepgmg;
+mod dvae;
+mod dvae_bn;
+mod gat;
+mod gated_gcn;
+mod gcn;
+mod gin;
+mod graphit;
+mod graphormer;
+mod graphrnn;
+mod gt;
 mod pace;
+mod san;
+mod svae;
+mod svae_transformer;
 
 use std::fmt::Debug;
 
@@ -18,7 +34,23 @@ use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
 pub use ast::{AstPace, AstPaceConfig};
+pub use dagnn::{Dagnn, DagnnConfig};
+pub use dagnn_bn::DagnnBnConfig;
+pub use deepgmg::{DeepGmg, DeepGmgConfig};
+pub use dvae::{Dvae, DvaeConfig};
+pub use dvae_bn::{DvaeBn, DvaeBnConfig};
+pub use gat::{Gat, GatConfig};
+pub use gated_gcn::{GatedGcn, GatedGcnConfig};
+pub use gcn::{Gcn, GcnConfig};
+pub use gin::{Gin, GinConfig};
+pub use graphit::{GraphKernel, Graphit, GraphitConfig};
+pub use graphormer::{Graphormer, GraphormerConfig};
+pub use graphrnn::{GraphRnnConfig, GraphRnnTransformerConfig};
+pub use gt::{Gt, GtConfig};
 pub use pace::{MASK_TOKENS, Pace, PaceConfig, Task};
+pub use san::{San, SanConfig};
+pub use svae::{Svae, SvaeConfig};
+pub use svae_transformer::{SvaeTransformer, SvaeTransformerConfig};
 
 /// The result of encoding a batch.
 #[derive(Clone, Debug)]
@@ -254,6 +286,40 @@ macro_rules! encoders {
 encoders! {
     /// Dag2seq and a masked Transformer.
     Pace(PaceConfig => Pace, "pace"),
+    /// Graph convolutions along the edges, in topological order.
+    Gcn(GcnConfig => Gcn, "gcn"),
+    /// Sums of neighbours through perceptrons, read out after every layer.
+    Gin(GinConfig => Gin, "gin"),
+    /// Attention to neighbours.
+    Gat(GatConfig => Gat, "gat"),
+    /// Graph convolutions with a gate on every edge, and Laplacian positions.
+    GatedGcn(GatedGcnConfig => GatedGcn, "gated_gcn"),
+    /// Graph Transformer: attention to neighbours, Laplacian positional encodings.
+    Gt(GtConfig => Gt, "gt"),
+    /// Spectral Attention Network: learned Laplacian positions, separate attention along edges and elsewhere.
+    San(SanConfig => San, "san"),
+    /// Degrees in the input, distances in the attention, a virtual node.
+    Graphormer(GraphormerConfig => Graphormer, "graphormer"),
+    /// Attention multiplied by a kernel on the graph.
+    Graphit(GraphitConfig => Graphit, "graphit"),
+    /// A recurrent unit over rows of operation and edges.
+    Svae(SvaeConfig => Svae, "svae"),
+    /// A Transformer over rows of operation and edges.
+    SvaeTransformer(SvaeTransformerConfig => SvaeTransformer, "svae_transformer"),
+    /// A recurrent unit over rows that say how far back edges come from.
+    GraphRnn(GraphRnnConfig => Svae, "graphrnn"),
+    /// A Transformer over rows that say how far back edges come from.
+    GraphRnnTransformer(GraphRnnTransformerConfig => SvaeTransformer, "graphrnn_transformer"),
+    /// Rounds of messages along and against the edges, and a gated sum.
+    DeepGmg(DeepGmgConfig => DeepGmg, "deepgmg"),
+    /// A recursion along the edges, over gated states.
+    Dvae(DvaeConfig => Dvae, "dvae"),
+    /// Gated sums of operations, for Bayesian networks.
+    DvaeBn(DvaeBnConfig => DvaeBn, "dvae_bn"),
+    /// Stacked recursions along the edges, with attention.
+    Dagnn(DagnnConfig => Dagnn, "dagnn"),
+    /// The same without positions, for Bayesian networks.
+    DagnnBn(DagnnBnConfig => Dagnn, "dagnn_bn"),
 }
 
 impl EncoderConfig {
@@ -261,7 +327,6 @@ impl EncoderConfig {
     pub fn as_pace_mut(&mut self) -> Option<&mut PaceConfig> {
         match self {
             EncoderConfig::Pace(config) => Some(config),
-            #[allow(unreachable_patterns)]
             _ => None,
         }
     }

@@ -8,11 +8,13 @@ use pace_graph::{DagSpec, Op};
 use serde::{Deserialize, Serialize};
 
 use super::{DagEncoder, EncoderSettings, Encoding, Purpose, Shortcuts};
-use crate::batch::{Attention, DagBatch, Label, Layout, Neighbours, Order, Padding, Pass, Stream, Structure};
+use crate::batch::{
+    Attention, DagBatch, Label, Layout, Neighbours, Order, Padding, Pass, Stream, Structure, rooted_width,
+};
 use crate::kernel::{self, Dropout, Pasts};
 use crate::layers::{
-    BlocksConfig, EncoderStack, Init, Join, Keys, NodeEmbedding, NodeEmbeddingConfig, NormPlacement, OpEmbedding,
-    PositionConfig, Readout,
+    BlocksConfig, EncoderStack, Init, Join, Keys, NodeEmbedding, NodeEmbeddingConfig, NodeLabel, NormPlacement,
+    OpEmbedding, PositionConfig, Readout, RootedEmbedding,
 };
 
 /// The special tokens that follow the operations in a dictionary with them: MASK, then PAD.
@@ -41,6 +43,9 @@ pub enum Task {
 pub struct PaceConfig {
     /// Node embedding.
     pub embedding: NodeEmbeddingConfig,
+    /// What a node is embedded by: its operation, or the subgraph around it.
+    #[serde(default)]
+    pub node_label: NodeLabel,
     /// Transformer blocks.
     pub blocks: BlocksConfig,
     /// Readout.
@@ -70,6 +75,7 @@ impl PaceConfig {
                 d_position: 64,
                 join: Join::Concat,
             },
+            node_label: NodeLabel::Op,
             blocks: BlocksConfig {
                 n_layers: 3,
                 n_heads: 8,
@@ -171,7 +177,10 @@ impl PaceConfig {
             attention: self.attention,
             padding: if full { Padding::Full } else { Padding::Longest },
             pad,
-            structure: Structure::NONE,
+            structure: match self.node_label {
+                NodeLabel::Op => Structure::NONE,
+                NodeLabel::Rooted { height } => Structure::NONE.rooted(height, spec.max_nodes),
+            },
             spec,
         }
     }
@@ -182,12 +191,14 @@ impl PaceConfig {
         let layout = self.layout(spec);
         let n_tokens = layout.spec.n_ops() + if self.special_tokens { MASK_TOKENS } else { 0 };
         let d = self.embedding.d_model();
-        Pace {
-            embedding: self.embedding.init(n_tokens, layout.n_labels, &mut init),
-            stack: EncoderStack::new(&self.blocks, d, &mut init),
-            config: self.clone(),
-            layout,
-        }
+        let (embedding, rooted) = match self.node_label {
+            NodeLabel::Op => (Some(self.embedding.init(n_tokens, layout.n_labels, &mut init)), None),
+            NodeLabel::Rooted { .. } => {
+                let n_features = rooted_width(&layout);
+                (None, Some(RootedEmbedding::new(&self.embedding, n_features, layout.n_labels, &mut init)))
+            }
+        };
+        Pace { embedding, rooted, stack: EncoderStack::new(&self.blocks, d, &mut init), config: self.clone(), layout }
     }
 }
 
@@ -213,7 +224,10 @@ impl EncoderSettings for PaceConfig {
 /// The PACE encoder.
 #[derive(Module, Debug)]
 pub struct Pace {
-    embedding: NodeEmbedding,
+    /// Of operations ...
+    embedding: Option<NodeEmbedding>,
+    /// ... or of subgraphs.
+    rooted: Option<RootedEmbedding>,
     stack: EncoderStack,
     #[module(skip)]
     config: PaceConfig,
@@ -250,18 +264,24 @@ impl Pace {
     }
 
     /// The vectors of the distinct pasts of all or some rows, [pasts, D]. `None` in training: dropout makes equal nodes differ,
-    /// and autodiff needs every node.
+    /// and autodiff needs every node. `None` for subgraphs around nodes, too: they know the future.
     fn shared<'b>(&self, batch: &'b DagBatch, rows: Option<&[u32]>) -> Option<(Tensor<2>, &'b Pasts)> {
+        let embedding = self.embedding.as_ref()?;
         let distinct = (batch.pass == Pass::Eval && !batch.device().is_autodiff()).then(|| batch.distinct())??;
         let none = Dropout::NONE;
-        let x = self.embedding.forward(distinct.tokens.clone(), distinct.features.clone(), none);
+        let x = embedding.forward(distinct.tokens.clone(), distinct.features.clone(), none);
         Some((self.stack.forward_shared(x, &distinct.pasts, rows), &distinct.pasts))
     }
 
     /// The input of the blocks: embedded nodes, their keys, and dropout.
     fn inputs(&self, batch: &DagBatch) -> (Tensor<2>, Keys<'static>, Dropout) {
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
-        let x = self.embedding.forward(batch.tokens(), batch.dag2seq_features(), dropout(Stream::EncoderEmbedding));
+        let (features, of_embedding) = (batch.dag2seq_features(), dropout(Stream::EncoderEmbedding));
+        let x = match (&self.embedding, &self.rooted) {
+            (_, Some(rooted)) => rooted.forward(batch.rooted_features(), features, of_embedding),
+            (Some(embedding), None) => embedding.forward(batch.tokens(), features, of_embedding),
+            (None, None) => unreachable!("made with one of them"),
+        };
         (x, Keys::Bias(batch.bias()), dropout(Stream::EncoderBlocks))
     }
 }
@@ -315,6 +335,6 @@ impl Shortcuts for Pace {
     }
 
     fn embedding(&self) -> Option<&NodeEmbedding> {
-        Some(&self.embedding)
+        self.embedding.as_ref()
     }
 }

@@ -13,6 +13,8 @@
 //! - [`attention`], [`cross_attention`], [`sparse_attention`], [`add_norm`]: parts, for models that build their own blocks;
 //! - [`node_embedding`]: operation and position of a node, what the first block reads;
 //! - [`graph_nll`]: the classifiers of a decoder and the likelihood of graphs under them;
+//! - [`gru_gates`], [`walk`]: a gated recurrent unit between its products, and one that walks along the edges of graphs;
+//! - [`linear`], [`pair_logits`]: a linear map of some rows, and a classifier of pairs of rows;
 //! - [`AdamStep`]: the optimiser's update of a parameter;
 //! - [`plain`]: the twin of each, by which it is defined and tested.
 //!
@@ -48,13 +50,18 @@ mod dropout;
 mod embedding;
 #[cfg(feature = "flex")]
 mod fused;
+mod gates;
 mod likelihood;
+mod linear;
 mod pair_lists;
+mod pair_logits;
 mod params;
 mod pasts;
 pub mod plain;
 mod shared_pasts;
 mod some_rows;
+mod walk;
+mod walk_lists;
 
 use burn::tensor::Tensor;
 
@@ -66,8 +73,11 @@ pub use attention::{add_norm, attention, cross_attention, is_fused, sparse_atten
 pub use blocks::{decoder, encoder, sparse_encoder};
 pub use dropout::Dropout;
 pub use embedding::{EmbeddingParams, node_embedding};
+pub use gates::gru_gates;
 pub use likelihood::{HeadParams, Truth, graph_nll};
+pub use linear::{LinearParams, linear};
 pub use pair_lists::PairLists;
+pub use pair_logits::{RowPairs, pair_logits};
 pub use params::{
     BlockConfig, CrossAttentionParams, DecoderParams, EncoderParams, FeedForwardParams, NormParams, NormPlacement,
     SelfAttentionParams,
@@ -75,6 +85,8 @@ pub use params::{
 pub use pasts::Pasts;
 pub use shared_pasts::{concat_linear, shared_encoder};
 pub use some_rows::{encoder_rows, sparse_encoder_rows};
+pub use walk::{Tabled, Telling, WalkInputs, WalkParams, walk};
+pub use walk_lists::{WalkBuilder, WalkLists};
 
 /// An attention bias at or under this value forbids the pair: its weight is exactly 0.
 pub const MASKED: f32 = -1e30;

@@ -41,7 +41,7 @@ pub struct BlocksConfig {
 }
 
 /// A description of a model with a dropout that no training can use does not parse.
-fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+pub(crate) fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let p = f64::deserialize(deserializer)?;
     match (0.0..1.0).contains(&p) {
         true => Ok(p),

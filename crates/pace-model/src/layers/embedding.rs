@@ -29,6 +29,17 @@ pub enum Join {
     Sum,
 }
 
+impl Join {
+    /// Label and position, if there is one. Shapes: [R, d_op], [R, d_position] -> [R, D].
+    pub(super) fn forward(self, label: Tensor<2>, position: Option<Tensor<2>>) -> Tensor<2> {
+        match (position, self) {
+            (None, _) => label,
+            (Some(position), Join::Concat) => Tensor::cat(vec![label, position], 1),
+            (Some(position), Join::Sum) => label + position,
+        }
+    }
+}
+
 /// Configuration of a [`NodeEmbedding`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeEmbeddingConfig {
@@ -107,10 +118,6 @@ impl NodeEmbedding {
             Some(bias) => relu(rows + bias.val().unsqueeze()),
             None => dropout.apply(2, rows * (self.config.d_op as f64).sqrt()),
         };
-        match (self.position.forward(features, dropout), self.config.join) {
-            (None, _) => op,
-            (Some(position), Join::Concat) => Tensor::cat(vec![op, position], 1),
-            (Some(position), Join::Sum) => op + position,
-        }
+        self.config.join.forward(op, self.position.forward(features, dropout))
     }
 }

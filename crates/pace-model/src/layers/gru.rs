@@ -2,10 +2,10 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use burn::tensor::activation::{sigmoid, tanh};
 use serde::{Deserialize, Serialize};
 
 use super::init::Init;
+use crate::kernel::{LinearParams, gru_gates, linear};
 
 /// Configuration of a [`GruCell`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl GruCell {
 
     /// What inputs contribute to the gates. Shapes: [R, X] -> [R, 3D].
     pub fn project(&self, x: Tensor<2>) -> Tensor<2> {
-        x.matmul(self.input.val()) + self.input_bias.val().unsqueeze()
+        map(x, &self.input, &self.input_bias)
     }
 
     /// The same for inputs that are one-hot: rows of W_x for a table of all X inputs. Shapes: [X, 3D].
@@ -67,20 +67,23 @@ impl GruCell {
 
     /// The next states from projected inputs. Shapes: a [R, 3D], h [R, D] -> [R, D].
     pub fn step(&self, a: Tensor<2>, h: Option<Tensor<2>>) -> Tensor<2> {
-        let ([r, _], d) = (a.dims(), self.hidden.dims()[0]);
-        let bias = self.hidden_bias.val().unsqueeze();
+        let [r, _] = a.dims();
         let c = match &h {
-            Some(h) => h.clone().matmul(self.hidden.val()) + bias,
-            None => bias.repeat_dim(0, r),
+            Some(h) => map(h.clone(), &self.hidden, &self.hidden_bias),
+            None => self.hidden_bias.val().unsqueeze().repeat_dim(0, r),
         };
-        let gates = sigmoid(a.clone().slice([0..r, 0..2 * d]) + c.clone().slice([0..r, 0..2 * d]));
-        let (reset, keep) = (gates.clone().slice([0..r, 0..d]), gates.slice([0..r, d..2 * d]));
-        let new = tanh(a.slice([0..r, 2 * d..3 * d]) + reset * c.slice([0..r, 2 * d..3 * d]));
-        match h {
-            Some(h) => new.clone() + keep * (h - new),
-            None => new.clone() - keep * new,
-        }
+        gru_gates(a, c, h)
     }
+
+    /// W_h and its bias, for the kernels.
+    pub(crate) fn hidden(&self) -> (Tensor<2>, Tensor<1>) {
+        (self.hidden.val(), self.hidden_bias.val())
+    }
+}
+
+/// x W + b.
+fn map(x: Tensor<2>, weight: &Param<Tensor<2>>, bias: &Param<Tensor<1>>) -> Tensor<2> {
+    linear(x, None, LinearParams { weight: weight.val(), bias: Some(bias.val()), relu: false })
 }
 
 #[cfg(test)]

@@ -22,6 +22,15 @@ pub enum Readout {
     LastPosition,
     /// The mean of the nodes.
     Mean,
+    /// The sum of the nodes: GIN.
+    Sum,
+    /// The sum of all but the first `first` and the last `last` nodes: the GCN of D-VAE's authors leaves out input and output.
+    InnerSum {
+        /// How many nodes at the beginning do not count.
+        first: usize,
+        /// How many nodes at the end do not count.
+        last: usize,
+    },
 }
 
 impl Readout {
@@ -30,7 +39,8 @@ impl Readout {
         match self {
             Readout::Concat => n * d,
             Readout::ByOp => n_ops * d,
-            Readout::Output | Readout::Root | Readout::LastPosition | Readout::Mean => d,
+            Readout::Output | Readout::Root | Readout::LastPosition => d,
+            Readout::Mean | Readout::Sum | Readout::InnerSum { .. } => d,
         }
     }
 
@@ -43,7 +53,7 @@ impl Readout {
             Readout::Output => Some(pick(&|graph| batch.lengths[graph] - 1)),
             Readout::Root => Some(pick(&|_| 0)),
             Readout::LastPosition => Some(pick(&|_| n - 1)),
-            Readout::Concat | Readout::ByOp | Readout::Mean => None,
+            Readout::Concat | Readout::ByOp | Readout::Mean | Readout::Sum | Readout::InnerSum { .. } => None,
         }
     }
 
@@ -71,10 +81,25 @@ impl Readout {
                 nodes.select(0, ints(rows, [b], &batch.device()))
             }
             Readout::Mean => {
-                let valid = batch.valid().reshape([b, n, 1]);
-                let sum = (nodes.reshape([b, n, d]) * valid.clone()).sum_dim(1);
-                (sum / valid.sum_dim(1)).reshape([b, d])
+                let valid = batch.valid();
+                let sum = weighted_sum(nodes, valid.clone());
+                sum / valid.sum_dim(1)
+            }
+            Readout::Sum => weighted_sum(nodes, batch.valid()),
+            Readout::InnerSum { first, last } => {
+                let inner = |&length: &usize| {
+                    let inside = first..length.saturating_sub(last);
+                    (0..n).map(move |position| if inside.contains(&position) { 1.0 } else { 0.0 })
+                };
+                let inner = batch.lengths.iter().flat_map(inner).collect();
+                weighted_sum(nodes, floats(inner, [b, n], &batch.device()))
             }
         }
     }
+}
+
+/// The nodes of each graph times their weights, added up. Shapes: [B*N, D], [B, N] -> [B, D].
+fn weighted_sum(nodes: Tensor<2>, weights: Tensor<2>) -> Tensor<2> {
+    let ([b, n], [_, d]) = (weights.dims(), nodes.dims());
+    (nodes.reshape([b, n, d]) * weights.reshape([b, n, 1])).sum_dim(1).reshape([b, d])
 }

@@ -88,6 +88,11 @@ impl Draw {
         split_mix(self.state)
     }
 
+    /// In 0..count.
+    pub fn below(&mut self, count: usize) -> usize {
+        (self.bits() % count as u64) as usize
+    }
+
     /// In [-1, 1).
     fn unit(&mut self) -> f32 {
         (self.bits() >> 40) as f32 / (1 << 23) as f32 - 1.0

@@ -170,7 +170,8 @@ fn relabelling<E: DagEncoder>(encoder: &E, dags: &[Dag], invariance: Invariance,
     }
     match invariance {
         Invariance::Any | Invariance::Topological => assert!(most < 1e-5, "a renumbered graph is {most} away"),
-        Invariance::Broken => assert!(most > 1e-2, "invariant after all: {most}"),
+        // Ten times what rounding may do. Positions in attention scores alone change little before training.
+        Invariance::Broken => assert!(most > 1e-4, "invariant after all: {most}"),
     }
 }
 

@@ -19,15 +19,15 @@ use safetensors::tensor::{Dtype, TensorView};
 use crate::setting::{gradients, test_device, values};
 
 /// The two files of a case.
-struct Fixture {
-    weights: &'static [u8],
+pub struct Fixture {
+    pub weights: &'static [u8],
     expect: SafeTensors<'static>,
     dags: Vec<Dag>,
 }
 
 macro_rules! fixture {
     ($case:literal, $spec:expr) => {
-        Fixture::new(
+        $crate::parity::Fixture::new(
             include_bytes!(concat!("../parity/", $case, ".weights.safetensors")),
             include_bytes!(concat!("../parity/", $case, ".expect.safetensors")),
             &$spec,
@@ -35,8 +35,10 @@ macro_rules! fixture {
     };
 }
 
+pub(crate) use fixture;
+
 impl Fixture {
-    fn new(weights: &'static [u8], expect: &'static [u8], spec: &DagSpec) -> Fixture {
+    pub fn new(weights: &'static [u8], expect: &'static [u8], spec: &DagSpec) -> Fixture {
         let (_, metadata) = SafeTensors::read_metadata(expect).unwrap();
         let dags =
             metadata.metadata().as_ref().unwrap()["dags"].lines().map(|line| spec.parse(line).unwrap()).collect();
@@ -48,22 +50,22 @@ impl Fixture {
         words.iter().map(|&word| f32::from_le_bytes(word)).collect()
     }
 
-    fn tensor<const D: usize>(&self, name: &str, device: &Device) -> Tensor<D> {
+    pub fn tensor<const D: usize>(&self, name: &str, device: &Device) -> Tensor<D> {
         let shape = self.expect.tensor(name).unwrap().shape().to_vec();
         Tensor::from_data(TensorData::new(self.get(name), shape), device)
     }
 
-    fn batch(&self, layout: &Layout, device: &Device) -> DagBatch {
+    pub fn batch(&self, layout: &Layout, device: &Device) -> DagBatch {
         DagTable::new(&self.dags, layout).whole(device)
     }
 
-    fn check<const D: usize>(&self, name: &str, found: Tensor<D>) {
+    pub fn check<const D: usize>(&self, name: &str, found: Tensor<D>) {
         assert_eq!(found.dims().to_vec(), self.expect.tensor(name).unwrap().shape(), "{name}");
         assert_close(name, &values(found), &self.get(name));
     }
 
     /// Every gradient of `module` against the tensors under `prefix`.
-    fn check_gradients<M: Module>(&self, prefix: &str, module: &M, grads: &Gradients) {
+    pub fn check_gradients<M: Module>(&self, prefix: &str, module: &M, grads: &Gradients) {
         let named = self.expect.iter().filter_map(|(name, view)| Some((name.strip_prefix(prefix)?, view)));
         let theirs = load_pytorch(module.clone(), &safetensors::serialize(named, None).unwrap()).unwrap();
         let theirs = to_safetensors(&theirs);

@@ -79,6 +79,9 @@ struct Results {
     stages: Vec<Timing>,
     table: Vec<MetricSpec>,
     metrics: BTreeMap<String, Metric>,
+    /// The rows of a table of several encoders.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    encoders: BTreeMap<String, Value>,
 }
 
 impl Run {
@@ -120,9 +123,9 @@ impl Run {
         keep(&config, id.to_text().as_bytes())?;
         let path = dir.join("events.jsonl");
         let events = open_log(&path).map_err(Error::io("write", path))?;
-        let (title, data_note, stages, table, metrics) = Default::default();
+        let (title, data_note, stages, table, metrics, encoders) = Default::default();
         let data = DataKind::Embedded;
-        let results = Results { format: FORMAT, title, id, data, data_note, stages, table, metrics };
+        let results = Results { format: FORMAT, title, id, data, data_note, stages, table, metrics, encoders };
         let mut run = Run { dir: dir.to_owned(), _lock: lock, events, resumed, results };
         run.event(json!({"start": if resumed { "again" } else { "anew" }}))?;
         Ok(run)
@@ -156,9 +159,19 @@ impl Run {
         }
     }
 
+    /// Says what the numbers of a table of several encoders mean; the numbers are in its [rows](Run::encoder).
+    pub fn columns(&mut self, columns: Vec<MetricSpec>) {
+        self.results.table = columns;
+    }
+
+    /// Records a row of a table of several encoders: anything, under `encoders.<name>` of the results.
+    pub fn encoder(&mut self, name: &str, row: Value) {
+        self.results.encoders.insert(name.to_owned(), row);
+    }
+
     /// The table of results: all numbers so far, in the order they were recorded.
     pub fn table(&self) -> impl Iterator<Item = (&MetricSpec, &Metric)> {
-        self.results.table.iter().map(|spec| (spec, &self.results.metrics[&*spec.id]))
+        self.results.table.iter().filter_map(|spec| Some((spec, self.results.metrics.get(&*spec.id)?)))
     }
 
     /// Appends a line to `events.jsonl`.
@@ -210,7 +223,7 @@ impl Results {
     /// The results, with what a script would otherwise have to look up in `table` and `stages`.
     fn for_scripts(&self) -> Value {
         let mut results = json!(self);
-        for spec in &self.table {
+        for spec in self.table.iter().filter(|spec| self.metrics.contains_key(&*spec.id)) {
             results["metrics"][&*spec.id]["paper"] = json!(spec.paper.map(|paper| paper.value));
         }
         results["seconds"] = self.stages.iter().map(|timing| (timing.stage.to_string(), timing.seconds)).collect();

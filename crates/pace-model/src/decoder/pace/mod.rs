@@ -96,6 +96,10 @@ impl PaceDecoderConfig {
 impl DecoderSettings for PaceDecoderConfig {
     type Decoder = PaceDecoder;
 
+    fn preset() -> PaceDecoderConfig {
+        PaceDecoderConfig::vae()
+    }
+
     fn check(&self, layout: &Layout) -> Result<(), Error> {
         let (n_ops, n_slots) = (layout.spec.n_ops(), layout.spec.max_nodes);
         // The slot of a larger operation would be one of the next graph.

@@ -7,13 +7,21 @@ mod adam;
 mod attention;
 mod blocks;
 mod embedding;
+mod gates;
 mod likelihood;
+mod linear;
+mod pair_logits;
+mod walk;
 
 pub use adam::adam;
 pub use attention::{attention, cross_attention, sparse_attention};
 pub use blocks::{concat_linear, decoder, encoder, encoder_per_head, shared_encoder, sparse_encoder};
 pub use embedding::node_embedding;
+pub use gates::gru_gates;
 pub use likelihood::graph_nll;
+pub use linear::linear_rows;
+pub use pair_logits::pair_logits;
+pub use walk::{give, hear, tell, walk};
 
 use burn::tensor::Tensor;
 

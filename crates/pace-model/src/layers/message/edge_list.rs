@@ -28,6 +28,8 @@ pub struct EdgeList {
     sources: Tensor<1, Int>,
     segments: Segments,
     symmetric: OnceLock<[Tensor<2>; 2]>,
+    against: OnceLock<Tensor<1, Int>>,
+    with_loops: OnceLock<Box<EdgeList>>,
     device: Device,
 }
 
@@ -43,6 +45,8 @@ impl EdgeList {
             sources: ints(sources, [edges.len()], device),
             segments: Segments::new(edges.iter().map(|&(_, target)| target as u32).collect(), n_rows, device),
             symmetric: OnceLock::new(),
+            against: OnceLock::new(),
+            with_loops: OnceLock::new(),
             device: device.clone(),
         }
     }
@@ -74,15 +78,38 @@ impl EdgeList {
             let heard = self.segments.counts();
             let mut spoken = vec![0; self.n_rows];
             self.host_sources.iter().for_each(|&row| spoken[row as usize] += 1);
-            let targets = heard.iter().enumerate().flat_map(|(row, &count)| std::iter::repeat_n(row, count));
-            let edge = |(&source, target): (&u32, usize)| {
-                (((spoken[source as usize] + 1) * (heard[target] + 1)) as f32).sqrt().recip()
-            };
-            let edges = self.host_sources.iter().zip(targets).map(edge).collect();
+            let edge =
+                |(source, target): (usize, usize)| (((spoken[source] + 1) * (heard[target] + 1)) as f32).sqrt().recip();
+            let edges = self.pairs().map(edge).collect();
             let nodes = heard.iter().map(|&count| ((count + 1) as f32).recip()).collect();
             let (e, r) = (self.host_sources.len(), self.n_rows);
             [floats(edges, [e, 1], &self.device), floats(nodes, [r, 1], &self.device)]
         };
         self.symmetric.get_or_init(make).clone()
+    }
+
+    /// 1 for each message that runs against its edge, 0 for one along it, `[E]`.
+    pub fn against(&self) -> Tensor<1, Int> {
+        let make = || {
+            // Sequences are topological, so an edge leads to a later row.
+            let against = self.pairs().map(|(source, target)| i32::from(source > target)).collect();
+            ints(against, [self.host_sources.len()], &self.device)
+        };
+        self.against.get_or_init(make).clone()
+    }
+
+    /// The same edges, and every row hears itself, padding too.
+    pub fn with_loops(&self) -> &EdgeList {
+        self.with_loops.get_or_init(|| {
+            let edges = self.pairs().chain((0..self.n_rows).map(|row| (row, row))).collect();
+            Box::new(EdgeList::new(edges, self.n_rows, &self.device))
+        })
+    }
+
+    /// The edges `(source, target)` in their order.
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let counts = self.segments.counts().into_iter().enumerate();
+        let targets = counts.flat_map(|(row, count)| std::iter::repeat_n(row, count));
+        self.host_sources.iter().map(|&source| source as usize).zip(targets)
     }
 }

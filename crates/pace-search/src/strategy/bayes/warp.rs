@@ -21,7 +21,7 @@ pub enum Warp {
 
 impl Warp {
     /// Changes the scores in place.
-    pub(super) fn apply(self, y: &mut [f64]) {
+    pub fn apply(self, y: &mut [f64]) {
         match self {
             Warp::Standardise => standardise(y),
             Warp::Ranks => rank(y),

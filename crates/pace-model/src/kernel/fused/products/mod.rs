@@ -1,6 +1,6 @@
 //! Products of matrices on slices, one thread each: the caller already runs one chunk of rows per thread.
 //!
-//! Weights are laid out as [`Panels`] once per step; [`product`] takes any two matrices and lays the right one out if it must.
+//! Weights are laid out as [`Panels`] once per step, large ones by all threads; [`product`] takes any two matrices and lays the right one out if it must.
 
 pub mod bench;
 mod panels;

@@ -3,10 +3,15 @@
 //! The matrix is cut into panels of as many columns as a tile has, each stored row after row. A step or an encoding lays its
 //! weights out once and multiplies many chunks of rows by them, each small enough to stay in the second cache.
 
+use rayon::prelude::{IntoParallelIterator, ParallelIterator};
+
 use super::Mat;
 use super::tile::{Finish, Left, Panel, by_rows};
 use crate::kernel::fused::buffer::Buffer;
 use crate::kernel::fused::simd::{LANES, level};
+
+/// Matrices of at least so many numbers are laid out by all threads.
+const SHARED: usize = 1 << 17;
 
 /// A matrix [K, N] in panels.
 #[derive(Debug, Default)]
@@ -37,28 +42,17 @@ impl Panels {
         let width = level().tile_vectors() * LANES;
         let mut panels = Self { k, n, width, values: Buffer::stale(k * n.next_multiple_of(LANES)) };
         let mut rest = &mut panels.values[..];
-        for first in (0..n).step_by(width) {
+        let parts = (0..n).step_by(width).map(|first| {
             let columns = width.min(n - first);
-            let stored = columns.next_multiple_of(LANES);
-            let (panel, others) = rest.split_at_mut(k * stored);
+            let (panel, others) = std::mem::take(&mut rest).split_at_mut(k * columns.next_multiple_of(LANES));
             rest = others;
-            if columns < stored {
-                panel.fill(0.0);
-            }
-            match matrix.row_of(0, first) {
-                Some(_) => {
-                    for (row, panel) in panel.chunks_exact_mut(stored).enumerate() {
-                        let from = matrix.row_of(row, first).expect("a matrix by rows");
-                        copy(&mut panel[..columns], &from[..columns]);
-                    }
-                }
-                None => {
-                    for column in (0..columns).step_by(LANES) {
-                        let columns = column..columns.min(column + LANES);
-                        transpose(panel, stored, columns.start, columns.map(|c| matrix.column_of(first + c, k)));
-                    }
-                }
-            }
+            (first, columns, panel)
+        });
+        if k * n < SHARED {
+            parts.for_each(|(first, columns, panel)| lay_out(matrix, first, columns, panel));
+        } else {
+            let parts: Vec<(usize, usize, &mut [f32])> = parts.collect();
+            parts.into_par_iter().for_each(|(first, columns, panel)| lay_out(matrix, first, columns, panel));
         }
         panels
     }
@@ -97,6 +91,29 @@ impl Panels {
         for (first, panel) in self.panels() {
             let bias = if finish.bias.is_empty() { &[] } else { &finish.bias[first..first + panel.columns] };
             by_rows(left, panel, &mut out[first..], stride, Finish { bias, ..finish });
+        }
+    }
+}
+
+/// Writes some columns of a matrix as a panel, [K, whole vectors].
+fn lay_out(matrix: Mat<'_>, first: usize, columns: usize, panel: &mut [f32]) {
+    let stored = columns.next_multiple_of(LANES);
+    if columns < stored {
+        panel.fill(0.0);
+    }
+    let k = panel.len() / stored;
+    match matrix.row_of(0, first) {
+        Some(_) => {
+            for (row, panel) in panel.chunks_exact_mut(stored).enumerate() {
+                let from = matrix.row_of(row, first).expect("a matrix by rows");
+                copy(&mut panel[..columns], &from[..columns]);
+            }
+        }
+        None => {
+            for column in (0..columns).step_by(LANES) {
+                let columns = column..columns.min(column + LANES);
+                transpose(panel, stored, columns.start, columns.map(|c| matrix.column_of(first + c, k)));
+            }
         }
     }
 }
@@ -167,7 +184,7 @@ mod tests {
     /// Every number of rows left over, full and partial panels and vectors, both layouts of either side.
     #[test]
     fn products_are_those_of_the_matrices() {
-        for [k, n] in [[5, 3], [64, 64], [8, 40], [17, 70], [131, 16], [300, 129]] {
+        for [k, n] in [[5, 3], [64, 64], [8, 40], [17, 70], [131, 16], [300, 129], [500, 270]] {
             for m in 1..=13 {
                 let (x, w, bias) = (values(m * k, 7), values(k * n, 11), values(n, 5));
                 let want = defined([m, k, n], &x, &w, &bias);

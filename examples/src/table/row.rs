@@ -1,0 +1,190 @@
+//! The rows of the tables: every system of the paper, its ablations, and what else we compare.
+
+use pace_model::encoder::EncoderConfig;
+use pace_train::record::MetricSpec;
+use serde::Serialize;
+
+/// The columns of a table.
+pub type Columns = fn() -> &'static [MetricSpec];
+
+/// A system.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// For `--encoder` and folders.
+    pub name: &'static str,
+    /// For people.
+    pub title: &'static str,
+    /// What the program is given for it.
+    pub options: Vec<&'static str>,
+    /// Encoders with different seeds.
+    pub n_encoders: usize,
+    /// For a control: its numbers are these of PACE's row, by column. Nothing is run for it.
+    pub reads: Vec<(&'static str, &'static str)>,
+    /// What the paper reports about it.
+    #[serde(skip)]
+    paper: Vec<(&'static str, f64)>,
+}
+
+impl Row {
+    /// What the paper reports under this name.
+    pub fn paper_of(&self, id: &str) -> Option<f64> {
+        self.paper.iter().find(|(name, _)| *name == id).map(|&(_, value)| value)
+    }
+}
+
+/// A system before the dataset is known.
+#[derive(Clone, Copy)]
+struct System {
+    name: &'static str,
+    title: &'static str,
+    options: &'static [&'static str],
+    /// Enough for an error bar where a difference to PACE is claimed.
+    n_encoders: usize,
+    /// RMSE and Pearson's r on NA, the same on BN: Tables 1, 4 and 5.
+    vae: [Option<f64>; 4],
+    /// DNGO and DNGO-LS on NAS-Bench-101, the same on NAS-Bench-301: Tables 2, 4 and 5.
+    search: [Option<f64>; 4],
+}
+
+const NONE: [Option<f64>; 4] = [None; 4];
+
+const fn all(a: f64, b: f64, c: f64, d: f64) -> [Option<f64>; 4] {
+    [Some(a), Some(b), Some(c), Some(d)]
+}
+
+const fn system(
+    name: &'static str,
+    title: &'static str,
+    n_encoders: usize,
+    vae: [Option<f64>; 4],
+    search: [Option<f64>; 4],
+) -> System {
+    System { name, title, options: &[], n_encoders, vae, search }
+}
+
+const fn variant(
+    name: &'static str,
+    title: &'static str,
+    options: &'static [&'static str],
+    vae: [Option<f64>; 4],
+    search: [Option<f64>; 4],
+) -> System {
+    System { name, title, options, n_encoders: 1, vae, search }
+}
+
+/// In the order of the paper: PACE and its variants, DAG encoders, GNNs, graph Transformers, strings with a Transformer.
+const SYSTEMS: &[System] = &[
+    system("pace", "PACE", 3, all(0.254, 0.964, 0.115, 0.994), all(0.391, 0.278, 94.507, 94.547)),
+    variant(
+        "pace_no_mask",
+        "PACE without mask",
+        &["--no-mask"],
+        all(0.255, 0.967, 0.119, 0.9941),
+        all(0.479, 0.368, 94.501, 94.505),
+    ),
+    variant(
+        "pace_no_dag2seq",
+        "PACE without dag2seq and mask",
+        &["--no-mask", "--no-dag2seq"],
+        all(0.981, 0.001, 0.368, 0.9318),
+        all(0.600, 0.498, 94.467, 94.401),
+    ),
+    variant("pace_rooted", "PACE, subgraphs as labels", &["--label", "rooted:1"], NONE, NONE),
+    system("dagnn", "DAGNN", 3, all(0.264, 0.964, 0.122, 0.991), all(0.445, 0.448, 94.445, 94.433)),
+    system("dvae", "D-VAE", 3, all(0.384, 0.920, 0.281, 0.964), all(0.439, 0.430, 94.453, 94.428)),
+    system("svae", "S-VAE", 1, all(0.478, 0.873, 0.499, 0.873), all(0.458, 0.451, 94.332, 94.371)),
+    system("graphrnn", "GraphRNN", 1, all(0.726, 0.669, 0.779, 0.634), NONE),
+    system("deepgmg", "DeepGMG", 1, all(0.478, 0.873, 0.843, 0.555), NONE),
+    system("gcn", "GCN", 1, all(0.832, 0.527, 0.599, 0.809), all(0.627, 0.538, 94.448, 94.404)),
+    system("gin", "GIN", 1, NONE, all(0.593, 0.518, 94.451, 94.411)),
+    system("gat", "GAT", 1, NONE, all(0.597, 0.509, 94.430, 94.421)),
+    system("gated_gcn", "gated-GCN", 1, all(0.416, 0.891, 0.311, 0.953), all(0.451, 0.428, 94.461, 94.421)),
+    system("gt", "GT", 3, all(0.329, 0.942, 0.166, 0.987), all(0.573, 0.460, 94.421, 94.533)),
+    system("san", "SAN", 3, all(0.311, 0.950, 0.158, 0.989), all(0.390, 0.291, 94.446, 94.501)),
+    system("graphormer", "Graphormer", 3, all(0.352, 0.936, 0.181, 0.971), all(0.429, 0.314, 94.477, 94.551)),
+    system("graphit", "GraphiT", 3, all(0.299, 0.955, 0.142, 0.990), all(0.407, 0.307, 94.482, 94.489)),
+    system(
+        "svae_transformer",
+        "S-VAE (Transformer)",
+        1,
+        all(0.392, 0.903, 0.417, 0.901),
+        all(0.439, 0.386, 94.361, 94.384),
+    ),
+    system(
+        "graphrnn_transformer",
+        "GraphRNN (Transformer)",
+        1,
+        all(0.406, 0.896, 0.431, 0.889),
+        all(0.427, 0.371, 94.410, 94.392),
+    ),
+];
+
+/// The row whose runs have the numbers of the controls.
+pub const PACE: &str = "pace";
+
+/// The rows of a dataset: all systems that there is an encoder for, then the controls.
+pub fn rows(dataset: &str) -> Vec<Row> {
+    SYSTEMS.iter().filter_map(|system| row(system, dataset)).chain(controls(dataset)).collect()
+}
+
+/// What every system has to beat. Methods without vectors are in the tables of searches only.
+fn controls(dataset: &str) -> Vec<Row> {
+    let control = |name, title, reads: &[(&'static str, &'static str)]| Row {
+        name,
+        title,
+        options: Vec::new(),
+        n_encoders: 0,
+        reads: reads.to_vec(),
+        paper: Vec::new(),
+    };
+    match dataset {
+        "na" | "bn" => vec![
+            control("raw", "raw features", &[("rmse", "rmse_raw"), ("pearson", "pearson_raw")]),
+            control("untrained", "untrained PACE", &[("rmse", "rmse_untrained"), ("pearson", "pearson_untrained")]),
+        ],
+        "nas101" => vec![
+            control("raw", "raw features", &[("regret_dngo", "regret_raw")]),
+            control("untrained", "untrained PACE", &[("regret_dngo", "regret_untrained")]),
+            control("local_1", "local search, no vectors", &[("regret_dngo", "regret_local_1")]),
+            control("evolution_1", "evolution, no vectors", &[("regret_dngo", "regret_evolution_1")]),
+            control("random", "random search", &[("regret_dngo", "regret_random")]),
+        ],
+        _ => vec![
+            control("raw", "raw features", &[("best_dngo", "best_raw")]),
+            control("untrained", "untrained PACE", &[("best_dngo", "best_untrained")]),
+            control("local_1", "local search, no vectors", &[("best_dngo", "best_local_1")]),
+            control("evolution_1", "evolution, no vectors", &[("best_dngo", "best_evolution_1")]),
+            control("random", "random search", &[("best_dngo", "best_random")]),
+        ],
+    }
+}
+
+fn row(system: &System, dataset: &str) -> Option<Row> {
+    // The variants for Bayesian networks are encoders of their own.
+    let own = match (dataset, system.name) {
+        ("bn", "dvae") => "dvae_bn",
+        ("bn", "dagnn") => "dagnn_bn",
+        (_, name) => name,
+    };
+    let encoder = if own.starts_with("pace") { "pace" } else { own };
+    let encoder = EncoderConfig::NAMES.iter().find(|name| **name == encoder)?;
+    let mut options = vec!["--encoder", encoder];
+    options.extend(system.options);
+    let (ids, numbers): ([&'static str; 2], &[Option<f64>]) = match dataset {
+        "na" => (["rmse", "pearson"], &system.vae[..2]),
+        "bn" => (["rmse", "pearson"], &system.vae[2..]),
+        "nas101" => (["regret_dngo", "regret_dngo_ls"], &system.search[..2]),
+        _ => (["best_dngo", "best_dngo_ls"], &system.search[2..]),
+    };
+    match dataset {
+        // One protocol for all: the paper's map to the latent space. Searches are not part of these tables.
+        "na" | "bn" => options.extend(["--preset", "paper", "--seeds", "1", "--no-search"]),
+        // The other methods are the same in every row, so PACE's row has them for all.
+        _ if system.name == PACE => {}
+        _ => options.extend(["--methods", "dngo,dngo_ls"]),
+    }
+    let paper: Vec<(&'static str, f64)> =
+        ids.into_iter().zip(numbers).filter_map(|(id, number)| Some((id, (*number)?))).collect();
+    let (System { name, title, n_encoders, .. }, reads) = (*system, Vec::new());
+    Some(Row { name, title, options, n_encoders, reads, paper })
+}

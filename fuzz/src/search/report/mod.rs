@@ -5,6 +5,8 @@ use std::path::{Component, Path};
 
 use serde_json::json;
 
+#[path = "../../../../xtask/src/report/encoders.rs"]
+mod encoders;
 #[allow(dead_code, reason = "only the parser is called here")]
 #[path = "../../../../xtask/src/fetch/manifest.rs"]
 mod manifest;
@@ -29,7 +31,11 @@ pub fn seeds() -> Vec<Vec<u8>> {
                   {"id": "n", "title": "n", "unit": "", "decimals": 0, "better": "neither", "paper": null}],
         "metrics": {"rmse": {"mean": 0.19, "std": 0.002, "n": 20}, "n": {"mean": null, "std": 0.0, "n": 1}}
     });
-    vec![results.to_string().into_bytes()]
+    // The same as a row of a table of several encoders.
+    let mut table = results.clone();
+    table["encoders"] = json!({"pace": {"title": "PACE", "place": 0, "encoders": 3, "seconds": 12.5,
+        "metrics": {"rmse": {"mean": 0.19, "std": 0.002, "n": 20, "paper": 0.254}}}});
+    vec![results.to_string().into_bytes(), table.to_string().into_bytes()]
 }
 
 /// Reads results and makes a page of them.

@@ -98,8 +98,8 @@ pub struct TrainArgs {
     /// What PACE embeds a node by: `op`, or `rooted:H`, the subgraph up to H hops around it (the paper's last appendix)
     #[arg(long, value_name = "LABEL", value_parser = node_label)]
     pub label: Option<NodeLabel>,
-    /// Passes over the graphs
-    #[arg(long, value_name = "N")]
+    /// Passes over the graphs; of several the last counts, so that a row of a table may have its own
+    #[arg(long, value_name = "N", overrides_with = "epochs")]
     pub epochs: Option<usize>,
     /// Graphs per training step
     #[arg(long, value_name = "N", value_parser = count)]

@@ -1,6 +1,6 @@
 //! The paper's experiments: one function per dataset, [`na::run`], [`bn::run`], [`nas101::run`] and [`nas301::run`].
 //!
-//! The binaries of the same names choose the allocator, size the thread pool and call the function. What happens then, in
+//! [`speed::run`] measures how fast encoders are. The binaries of the same names choose the allocator, size the thread pool and call the function. What happens then, in
 //! order:
 //!
 //! 1. options ([`RunArgs`], and those of `vae/args.rs` or `mlm/args.rs`) become a plan, which says how much work is done
@@ -19,6 +19,7 @@ pub mod nas101;
 pub mod nas301;
 mod progress;
 mod report;
+pub mod speed;
 mod table;
 mod train;
 mod vae;

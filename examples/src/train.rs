@@ -21,6 +21,8 @@ pub struct Training<'a, C> {
     pub config: &'a FitConfig,
     /// What the model is, for its files.
     pub saved: &'a Saved<C>,
+    /// What is learnt, if a run trains one encoder twice.
+    pub variant: Option<&'static str>,
     /// Tells the encoders of a run apart; `None` if there is one.
     pub seed: Option<u64>,
     /// Time between checkpoints.
@@ -52,7 +54,10 @@ impl<C: Serialize + DeserializeOwned> Training<'_, C> {
         S: Source,
         M: Objective<S::Batch> + Sync,
     {
-        let name = |what: &str| self.seed.map_or_else(|| what.to_owned(), |seed| format!("{what}-{seed}"));
+        let name = |what: &str| {
+            let what = self.variant.map_or_else(|| what.to_owned(), |variant| format!("{what}-{variant}"));
+            self.seed.map_or_else(|| what.clone(), |seed| format!("{what}-{seed}"))
+        };
         let checkpoint = Checkpoint::new(run.path(&name("checkpoint")), self.saved.to_json()).every(self.save_every);
         let (bar, mut draw) = fit_bar(&format!("train {}", name("encoder")));
         let mut log = Ok(());
@@ -67,7 +72,7 @@ impl<C: Serialize + DeserializeOwned> Training<'_, C> {
         bar.finish_and_clear();
         log?;
         let fitted = fitted?;
-        let stage = Stage::new("train");
+        let stage = self.variant.map_or_else(|| Stage::new("train"), |variant| Stage::new("train").variant(variant));
         run.took(&self.seed.map_or(stage.clone(), |seed| stage.seed(seed)), fitted.seconds)?;
         let model = fitted.model.valid();
         run.write(&format!("{}.safetensors", name("encoder")), &self.saved.to_safetensors(&model))?;

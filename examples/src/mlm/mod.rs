@@ -14,6 +14,6 @@ mod searches;
 pub use args::{MlmArgs, ReachArg};
 pub use methods::{DngoPlan, MethodId, VectorsOf, dngo_methods};
 pub use plan::MlmPlan;
-pub use pretrain::{Embedded, MlmData, pretrain_and_embed};
+pub use pretrain::{Embedded, MlmData, Vectoriser, pretrain_and_embed};
 pub use raw::raw_features;
 pub use searches::{Method, SearchPlan, SearchRow, record_searches, report_searches, search_all};

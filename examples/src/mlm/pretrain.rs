@@ -6,10 +6,10 @@ use anyhow::Result;
 use burn::module::Module;
 use burn::tensor::Device;
 use pace_graph::{Dag, DagSpec, Vectors};
-use pace_model::encoder::{Encoder, EncoderSettings};
+use pace_model::encoder::{DagEncoder, EncodeParts, Encoder, EncoderSettings};
 use pace_model::objective::Mlm;
 use pace_model::store::Saved;
-use pace_model::{DagBatch, DagTable, Layout};
+use pace_model::{DagBatch, DagTable};
 use pace_train::embed::{MatrixFile, SHARD_GRAPHS, embed_all};
 use pace_train::record::{Metric, MetricSpec, Run, Stage};
 use pace_train::{Pairs, Source};
@@ -41,19 +41,20 @@ pub struct Embedded {
     numbers: [(MetricSpec, f64); 5],
 }
 
-/// A model that gives graphs vectors.
+/// An encoder that gives graphs vectors, without gradients.
 #[derive(Clone, Debug)]
 pub struct Vectoriser {
-    model: Mlm<Encoder>,
-    layout: Layout,
-    device: Device,
+    /// The encoder.
+    pub encoder: Encoder,
+    /// Where it computes.
+    pub device: Device,
 }
 
 impl Vectoriser {
     /// The vectors of graphs.
     pub fn vectors(&self, dags: &[Dag]) -> Vectors {
-        let table = DagTable::new(dags, &self.layout);
-        embed_all(&table, SHARD_GRAPHS, &self.device, |batch| self.model.embed(batch))
+        let table = DagTable::new(dags, self.encoder.layout());
+        embed_all(&table, SHARD_GRAPHS, &self.device, |batch| self.encoder.encode_graphs(batch))
     }
 }
 
@@ -85,7 +86,7 @@ pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: Duratio
     })?;
     println!("{} graphs embedded in {} dimensions", vectors.len(), vectors.width());
     let model = plan.model.init(data.spec, plan.fit.seed, &device);
-    let untrained = Vectoriser { model, layout: layout.clone(), device: device.clone() };
+    let untrained = Vectoriser { encoder: model.encoder().clone(), device: device.clone() };
     let numbers = [
         (TRAIN_SPEED, trained.graphs_per_s),
         (ENCODE_SPEED, encode_graphs_per_s),
@@ -93,7 +94,7 @@ pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: Duratio
         (GRAPHS_SEEN, trained.graphs as f64),
         (PARAMETERS, trained.model.encoder().num_params() as f64),
     ];
-    let trained = Vectoriser { model: trained.model, layout, device };
+    let trained = Vectoriser { encoder: trained.model.encoder().clone(), device };
     Ok(Embedded { vectors, trained, untrained, numbers })
 }
 
@@ -107,7 +108,8 @@ fn train_on<S: Source<Batch = DagBatch>>(
     let saved = Saved::new("pace-mlm", plan.model.clone(), spec.clone());
     let autodiff = pace_model::device::device("")?.autodiff();
     let model = plan.model.init(spec, plan.fit.seed, &autodiff);
-    Training { config: &plan.fit, saved: &saved, seed: None, save_every }.run(model, source, autodiff, run)
+    Training { config: &plan.fit, saved: &saved, variant: None, seed: None, save_every }
+        .run(model, source, autodiff, run)
 }
 
 fn write(run: &Run, vectors: &Vectors) -> Result<()> {

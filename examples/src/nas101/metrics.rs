@@ -36,6 +36,10 @@ pub fn columns() -> &'static [MetricSpec] {
     const COLUMNS: &[MetricSpec] = &[
         MetricSpec::new("regret_dngo", "test regret, DNGO").unit("%").lower(),
         MetricSpec::new("regret_dngo_ls", "test regret, DNGO-LS").unit("%").lower(),
+        MetricSpec::new("kendall_100_gp", "Kendall's tau, 100 labels").higher(),
+        MetricSpec::new("kendall_172_gp", "172").higher(),
+        MetricSpec::new("kendall_424_gp", "424").higher(),
+        MetricSpec::new("kendall_4236_gp", "4,236").higher(),
         TRAIN_SECONDS,
         ENCODE_SPEED,
         GRAPHS_SEEN,

@@ -37,9 +37,12 @@ pub struct Args {
     /// Those of the model and the searches.
     #[command(flatten)]
     pub mlm: MlmArgs,
-    /// Predict accuracies from 100 to 4,236 known ones instead of searching
+    /// Predict accuracies from 100 to 4,236 known ones, besides the searches
     #[arg(long)]
     pub few_labels: bool,
+    /// Leave out the searches
+    #[arg(long)]
+    pub no_search: bool,
 }
 
 /// Runs the experiment.
@@ -80,13 +83,14 @@ pub fn run(args: &Args) -> Result<()> {
     let embedded = pretrain_and_embed(&plan.mlm, data, args.mlm.train.save_every(), &mut run)?;
 
     let (speeds, mut page) = (embedded.speeds(), Report::new("NAS-Bench-101"));
-    match &plan.few_labels {
-        Some(few_labels) => {
-            let accuracy = |&index: &usize| labels.table.at(index).map_or(f64::NAN, |scores| scores.report);
-            let accuracies: Vec<f64> = pool.iter().map(accuracy).collect();
-            few_labels::predict(few_labels, &dags, &embedded, &accuracies, &mut run, &mut page)?;
-        }
-        None => search::search(&plan.search, (&space, dags), embedded, &labels.table, &mut run, &mut page)?,
+    if let Some(few_labels) = &plan.few_labels {
+        let accuracy = |&index: &usize| labels.table.at(index).map_or(f64::NAN, |scores| scores.report);
+        let accuracies: Vec<f64> = pool.iter().map(accuracy).collect();
+        let is_pace = args.mlm.encoder == "pace";
+        few_labels::predict(few_labels, is_pace, &dags, &embedded, &accuracies, &mut run, &mut page)?;
+    }
+    if !args.no_search {
+        search::search(&plan.search, (&space, dags), embedded, &labels.table, &mut run, &mut page)?;
     }
     if let Some(cells) = &labels.cells {
         run.metric(&metrics::MATCHED_ROWS, Metric::once(cells.len() as f64));

@@ -30,7 +30,7 @@ pub struct Plan {
     pub mlm: MlmPlan,
     /// The searches.
     pub search: SearchPlan,
-    /// Predictions from few labels, which take the place of the searches.
+    /// Predictions from few labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub few_labels: Option<FewLabelsPlan>,
 }
@@ -39,7 +39,7 @@ pub struct Plan {
 ///
 /// # Errors
 /// If a choice does not go with the encoder.
-pub fn plan(Args { run, mlm, few_labels }: &Args) -> Result<Plan> {
+pub fn plan(Args { run, mlm, few_labels, .. }: &Args) -> Result<Plan> {
     let mut plan = Plan {
         renumber_every: 1,
         check_hashes: true,
@@ -56,7 +56,7 @@ pub fn plan(Args { run, mlm, few_labels }: &Args) -> Result<Plan> {
             seeds: 60,
             first_seed: 1,
         },
-        few_labels: few_labels.then(|| FewLabelsPlan::usual(mlm.first_seed)),
+        few_labels: few_labels.then(|| FewLabelsPlan::usual(mlm.first_seed, run.seed)),
     };
     if run.smoke {
         (plan.renumber_every, plan.check_hashes, plan.pool_every) = (50, false, 40);

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use pace_search::{Band, Curve};
 use plotters::prelude::{
     ChartBuilder, Color, IntoDrawingArea, LineSeries, Palette, Palette99, PathElement, Polygon, RGBColor, Rectangle,
-    SVGBackend, WHITE,
+    SVGBackend, Text, WHITE,
 };
 
 const BAR: RGBColor = RGBColor(58, 110, 165);
@@ -29,12 +29,73 @@ pub struct Line {
     pub band: Vec<(f64, f64, f64)>,
 }
 
-/// A bar chart as SVG.
-pub fn bar_chart(caption: &str, bars: &Bars) -> Result<String> {
-    let mut svg = String::new();
-    let drawn = draw_bars(&mut svg, caption, bars);
-    drawn.map_err(|error| anyhow!("cannot draw '{caption}': {error}"))?;
-    Ok(svg)
+/// A finished chart.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// What it shows.
+    pub caption: String,
+    /// The drawing.
+    pub svg: String,
+}
+
+impl Plot {
+    fn draw(caption: &str, draw: impl FnOnce(&mut String) -> Result<(), Box<dyn std::error::Error>>) -> Result<Plot> {
+        let mut svg = String::new();
+        draw(&mut svg).map_err(|error| anyhow!("cannot draw '{caption}': {error}"))?;
+        Ok(Plot { caption: caption.to_owned(), svg })
+    }
+}
+
+/// More labels than this do not fit beside one another.
+const MAX_UPRIGHT: usize = 16;
+
+/// A bar chart: upright bars, or rows of bars if there are many.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub fn bar_chart(caption: &str, bars: &Bars) -> Result<Plot> {
+    let draw = if bars.labels.len() > MAX_UPRIGHT { draw_rows } else { draw_bars };
+    Plot::draw(caption, |svg| draw(svg, caption, bars))
+}
+
+/// A row per bar, the first on top, with its number at its end.
+fn draw_rows(svg: &mut String, caption: &str, bars: &Bars) -> Result<(), Box<dyn std::error::Error>> {
+    let n_bars = bars.heights.len().max(1);
+    let top = bars.heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max) * 1.15;
+    let area = SVGBackend::with_string(svg, (760, 60 + 20 * n_bars as u32)).into_drawing_area();
+    area.fill(&WHITE)?;
+    let rows = n_bars as f64;
+    let mut chart = ChartBuilder::on(&area)
+        .caption(caption, ("sans-serif", 18))
+        .margin(8)
+        .x_label_area_size(24)
+        .y_label_area_size(190)
+        .build_cartesian_2d(0.0..top, -0.6..rows - 0.4)?;
+    let label = |y: &f64| {
+        let row = y.round();
+        let is_row = row >= 0.0 && row < rows && (y - row).abs() < 0.05;
+        let label = is_row.then(|| bars.labels.get(n_bars - 1 - row as usize)).flatten();
+        label.cloned().unwrap_or_default()
+    };
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .light_line_style(WHITE)
+        .y_labels(2 * n_bars)
+        .y_label_formatter(&label)
+        .draw()?;
+    let place = |bar: usize| (n_bars - 1 - bar) as f64;
+    chart.draw_series(
+        bars.heights.iter().enumerate().map(|(bar, &height)| {
+            Rectangle::new([(0.0, place(bar) - 0.38), (height, place(bar) + 0.38)], BAR.filled())
+        }),
+    )?;
+    chart.draw_series(bars.heights.iter().enumerate().map(|(bar, &height)| {
+        let decimals = if height.abs() < 10.0 { 4 } else { usize::from(height.abs() < 1000.0) };
+        Text::new(format!("{height:.decimals$}"), (height + 0.01 * top, place(bar) + 0.3), ("sans-serif", 12))
+    }))?;
+    area.present()?;
+    Ok(())
 }
 
 fn draw_bars(svg: &mut String, caption: &str, bars: &Bars) -> Result<(), Box<dyn std::error::Error>> {
@@ -68,12 +129,12 @@ fn draw_bars(svg: &mut String, caption: &str, bars: &Bars) -> Result<(), Box<dyn
     Ok(())
 }
 
-/// A chart of lines as SVG.
-pub fn line_chart(caption: &str, lines: &[Line]) -> Result<String> {
-    let mut svg = String::new();
-    let drawn = draw_lines(&mut svg, caption, lines);
-    drawn.map_err(|error| anyhow!("cannot draw '{caption}': {error}"))?;
-    Ok(svg)
+/// A chart of lines.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub fn line_chart(caption: &str, lines: &[Line]) -> Result<Plot> {
+    Plot::draw(caption, |svg| draw_lines(svg, caption, lines))
 }
 
 fn draw_lines(svg: &mut String, caption: &str, lines: &[Line]) -> Result<(), Box<dyn std::error::Error>> {

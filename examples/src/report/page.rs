@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use pace_train::record::Run;
 
+use super::chart::Plot;
 use super::tables::{metric_rows, stage_rows};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:56em;margin:2em auto;padding:0 1em;color:#222}\
@@ -17,12 +18,13 @@ td:first-child,th:first-child{text-align:left}.note{background:#f5f2e8;padding:.
 pub struct Report {
     title: String,
     body: String,
+    plots: Vec<Plot>,
 }
 
 impl Report {
     /// An empty page.
     pub fn new(title: &str) -> Report {
-        Report { title: title.to_owned(), body: String::new() }
+        Report { title: title.to_owned(), body: String::new(), plots: Vec::new() }
     }
 
     /// Adds a heading.
@@ -40,16 +42,20 @@ impl Report {
         self.body.push_str(&table(rows));
     }
 
-    /// Adds a drawing.
-    pub fn svg(&mut self, svg: &str) {
-        self.body.push_str(svg);
+    /// Adds a chart.
+    pub fn plot(&mut self, plot: Plot) {
+        self.body.push_str(&plot.svg);
+        self.plots.push(plot);
     }
 
-    /// Writes the page and the results of a run; returns the page's path.
+    /// Writes the page, its charts as files of their own for other pages, and the results of a run; returns the page's path.
     ///
     /// # Errors
     /// If a file cannot be written.
     pub fn finish(&self, run: Run) -> Result<PathBuf> {
+        for (number, plot) in (1..).zip(&self.plots) {
+            run.write(&format!("plot-{number}-{}.svg", slug(&plot.caption)), plot.svg.as_bytes())?;
+        }
         let path = run.write("report.html", self.html(&run).as_bytes())?;
         run.finish(&self.title)?;
         Ok(path)
@@ -77,6 +83,12 @@ fn table(rows: &[Vec<String>]) -> String {
         format!("<tr>{cells}</tr>")
     };
     format!("<table>{}</table>", rows.iter().enumerate().map(row).collect::<String>())
+}
+
+/// A caption as part of a file name.
+fn slug(caption: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric();
+    caption.split(|c| !is_word(c)).filter(|word| !word.is_empty()).collect::<Vec<&str>>().join("-").to_lowercase()
 }
 
 fn escape(text: &str) -> String {

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::gather::RowResults;
 use super::row::Columns;
+use crate::metrics::TRAIN_SECONDS;
 use crate::report::{Bars, Report, bar_chart};
 
 /// Records the table in the results.
@@ -41,7 +42,9 @@ pub fn finish(title: &str, rows: &[RowResults<'_>], columns: Columns, run: Run) 
          their means. The best number of a column is marked by an asterisk.",
     );
     page.table(&text(rows, columns));
-    for spec in columns().iter().filter(|spec| spec.better != Better::Neither) {
+    // What the systems are compared by; the other columns say what it cost, of which the time is worth a look.
+    let n_first = columns().iter().take_while(|spec| spec.better != Better::Neither).count().min(2);
+    for spec in columns()[..n_first].iter().chain(columns().iter().filter(|spec| spec.id == TRAIN_SECONDS.id)) {
         let shown: Vec<(&RowResults<'_>, Metric)> = rows
             .iter()
             .filter_map(|row| Some((row, row.metric(&spec.id)?)))
@@ -51,10 +54,10 @@ pub fn finish(title: &str, rows: &[RowResults<'_>], columns: Columns, run: Run) 
             continue;
         }
         let bars = Bars {
-            labels: shown.iter().map(|(row, _)| row.row.name.to_owned()).collect(),
+            labels: shown.iter().map(|(row, _)| row.row.title.to_owned()).collect(),
             heights: shown.iter().map(|(_, metric)| metric.mean).collect(),
         };
-        page.svg(&bar_chart(&spec.heading(), &bars)?);
+        page.plot(bar_chart(&spec.heading(), &bars)?);
     }
     page.finish(run)
 }

@@ -35,6 +35,15 @@ pub struct VaeArgs {
     /// are not looked at. Writes a table of what was tried
     #[arg(long)]
     pub tune: bool,
+    /// With `--tune`: only the settings whose name contains this, e.g. "dense"
+    #[arg(long, value_name = "TEXT", requires = "tune", default_value = "")]
+    pub only: String,
+    /// Train on the first N training graphs only
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub graphs: Option<usize>,
+    /// Only what a table of encoders shows: one encoder, fewer fits of the surrogates and fewer decodings, no search
+    #[arg(long)]
+    pub row: bool,
     /// Leave out the searches
     #[arg(long)]
     pub no_search: bool,

@@ -94,8 +94,13 @@ pub fn reproduce(
         let (seed, is_first) = (plan.fit.seed + index, index == 0);
         let config = FitConfig { seed, ..plan.fit.clone() };
         let saved = Saved::new("pace-vae", plan.model.clone(), data.spec.clone());
-        let training =
-            Training { config: &config, saved: &saved, seed: Some(seed), save_every: args.train.save_every() };
+        let training = Training {
+            config: &config,
+            saved: &saved,
+            variant: None,
+            seed: Some(seed),
+            save_every: args.train.save_every(),
+        };
         let autodiff = device.clone().autodiff();
         let model = plan.model.init(&data.spec, seed, &autodiff);
         let trained = training.run(model, &train, autodiff, run)?;
@@ -131,7 +136,7 @@ pub fn reproduce(
             decoded,
         });
         // As in the paper, one encoder is searched.
-        if let Some(judge) = judge.filter(|_| is_first && !args.scores_only && !args.no_search) {
+        if let Some(judge) = judge.filter(|_| is_first && !args.scores_only && !args.no_search && !args.row) {
             let width = z_train.width();
             let model = SearchModel {
                 vae: &trained.model,

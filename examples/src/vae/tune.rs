@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use pace_train::FitConfig;
 use pace_train::record::Metric;
 use serde_json::json;
@@ -27,11 +27,19 @@ impl VaeProgram {
     pub(super) fn tune(&self, args: &RunArgs, vae: &VaeArgs, data: VaeData) -> Result<()> {
         let data = data.validation();
         println!("{}", data.note);
+        let names: Vec<&str> = self.tried.iter().map(|tried| tried.name).collect();
+        ensure!(
+            names.iter().any(|name| name.contains(&vae.only)),
+            "no setting has '{}' in its name; there are {}",
+            vae.only,
+            names.join("; ")
+        );
         let default = || format!("runs/{}-{}-{}-tune", self.id, vae.encoder, args.seed).into();
         let parent = args.out.clone().unwrap_or_else(default);
         let options = VaeArgs { scores_only: true, ..vae.clone() };
         let mut table = String::from("| setting | RMSE | Pearson | training, s |\n|---|---:|---:|---:|\n");
-        for (index, tried) in self.tried.iter().enumerate() {
+        let chosen = self.tried.iter().enumerate().filter(|(_, tried)| tried.name.contains(&vae.only));
+        for (index, tried) in chosen {
             let plan = self.plans.of(vae.preset);
             let mut plan = if args.smoke { plan.smoke() } else { plan }.with_args(vae)?;
             (tried.change)(&mut plan);

@@ -1,6 +1,7 @@
 //! `cargo xtask bench [NAME]`: our code and its peers on the same inputs, in turns, in one run.
 
 mod allocator;
+mod encoders;
 mod graph;
 mod growth;
 mod kernel;
@@ -27,9 +28,10 @@ Examples:
   cargo xtask bench growth --rounds 1    what a tree of N nodes costs: one process per size, so that peak memory is its own
   cargo xtask bench kernel --check       every CPU kernel against its plain twin, our matrix product against gemm's; fails if
                                          one of ours is slower
+  cargo xtask bench encoders             Figure 4: PACE, D-VAE and DAGNN on graphs of every dataset, and on deep chains; with plots
   cargo xtask bench model --task ast     only the trees
   cargo xtask bench model                graphs per second against PyTorch (installed below target/, once) under all its options:
-                                         about 25 minutes, and as long again the first time, when PyTorch compiles
+                                         about 25 minutes, and 15 more the first time, when PyTorch compiles
 
 Every bench prints a table and replaces its rows in runs/bench.json, with the machine: its CPU, the SIMD level of our kernels
 (PACE_SIMD=portable|v3|v4|neon forces one), and how many cores others kept busy in the second before each round. `model`
@@ -63,6 +65,8 @@ pub struct Args {
 /// The benches that exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Bench {
+    /// Speed of PACE, D-VAE and DAGNN: Figure 4 of the paper, into runs/speed (no peer, no Python)
+    Encoders,
     /// Canonical order and mask against pynauty and igraph
     Graph,
     /// Time and memory per syntax tree of 8 to 30,000 nodes, and the exponents of their growth (no peer, no Python)
@@ -88,6 +92,10 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
     let (mut loaded, mut checked): (Option<f64>, _) = (None, Ok(()));
     for bench in benches {
         let (prefix, rows) = match bench {
+            Bench::Encoders => {
+                encoders::run(&root, &environment, args.rounds)?;
+                continue;
+            }
             Bench::Graph => ("graph/".to_owned(), graph::run(&root, &environment, args.rounds)?),
             Bench::Growth => ("growth/".to_owned(), growth::run(&environment, args.rounds)?),
             Bench::Kernel => ("kernel/".to_owned(), kernel::run(&environment, args.rounds, args.check)?),

@@ -5,6 +5,7 @@
 
 mod encoders;
 mod page;
+mod plots;
 mod provenance;
 mod results;
 
@@ -82,7 +83,9 @@ pub fn write_page(root: &Path, run: &Path, allow: Allow) -> Result<PathBuf> {
     let results = Results::read(run)?;
     allow.check(&results).with_context(|| format!("no page of {}", run.display()))?;
     let target = root.join(PAGES).join(format!("{}.md", results.page()));
-    write_atomically(&target, &page::render(&results)).with_context(|| format!("cannot write {}", target.display()))?;
+    let plots = plots::copy(run, &root.join(PAGES), &results.page())?;
+    let text = page::render(&results) + &plots;
+    write_atomically(&target, &text).with_context(|| format!("cannot write {}", target.display()))?;
     Ok(target)
 }
 

@@ -2,13 +2,15 @@
 //!
 //! The runtimes come with every toolchain; `RUSTC_BOOTSTRAP=1` lets a stable rustc use them. Each sanitizer has its own folder
 //! below `target/sanitize`. Only what is linked into the tests is instrumented, not build scripts and macros, and not the
-//! standard library, which comes compiled; `latch.rs` and `tsan.supp` say what that means for ThreadSanitizer.
+//! standard library, which comes compiled; `latch.rs` and `tsan.supp` say what that means for ThreadSanitizer. Each sanitizer first
+//! has to find a fault that was planted (`planted.rs`).
 
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 mod latch;
+mod planted;
 
 use crate::cargo::{capture, cargo, host, show};
 use crate::root::workspace_root;
@@ -100,6 +102,11 @@ pub fn run(environment: &Environment, options: &Options) -> Result<()> {
     let (mut lines, mut n_failed) = (Vec::new(), 0);
     let wanted =
         |suite: &&Suite| options.packages.is_empty() || options.packages.iter().any(|name| name == suite.package);
+    for sanitizer in [Sanitizer::Address, Sanitizer::Thread] {
+        if SUITES.iter().filter(wanted).any(|suite| suite.sanitizer == sanitizer) {
+            planted::check(sanitizer)?;
+        }
+    }
     for suite in SUITES.iter().filter(wanted) {
         let outcome = suite.run(environment);
         n_failed += usize::from(outcome.is_err());

@@ -7,7 +7,7 @@ use pace_graph::dataset::{
     Bn, DartsArchs, DartsCell, DartsPairs, DataDir, DatasetFormat, Genotype, Na, Nas101Accuracy, Nas101Table, bn_line,
     na_line, nas101_hash, write_nas101_table,
 };
-use pace_graph::enumerate::Nas101Space;
+use pace_graph::enumerate::{Nas101Space, nas101_parameters};
 use pace_graph::{Error, split_reference};
 
 fn text(dir: &DataDir, id: &str, file: &str) -> Result<String, Error> {
@@ -77,6 +77,9 @@ fn nas101_table_is_whole_and_hashes_match() -> Result<(), Error> {
     assert_eq!(cells[0].parameters, 8_555_530);
     for cell in cells.iter().step_by(211) {
         assert_eq!(nas101_hash(&cell.dag)?, cell.hash);
+    }
+    for cell in &cells {
+        assert_eq!(nas101_parameters(&cell.dag), u64::from(cell.parameters), "{}", cell.hash);
     }
     let accuracy = |cell: &pace_graph::dataset::Nas101Cell| cell.accuracy(Nas101Accuracy::Test, 108).expect("labelled");
     assert!((accuracy(&cells[0]) - 0.92117387).abs() < 1e-8);

@@ -1,11 +1,14 @@
 //! [`AstBatch`]: the tensors of a batch of trees.
 
+use std::sync::{Arc, OnceLock};
+
 use burn::tensor::{Device, Int, Tensor};
 
 use super::table::Node;
 use super::{AstLayout, Packing};
 use crate::batch::{GraphBatch, Pass, floats, ints};
 use crate::kernel::PairLists;
+use crate::layers::{EdgeList, Relation};
 
 /// Pairs of a query and a key in a batch: the lists count them in 32 bits.
 pub(super) const MAX_PAIRS: usize = u32::MAX as usize;
@@ -33,6 +36,37 @@ pub struct AstBatch {
     pub tokens: Option<Tensor<2, Int>>,
     /// Evaluation or training.
     pub pass: Pass,
+    links: Arc<Links>,
+}
+
+/// Who is connected with whom, in rows.
+#[derive(Debug)]
+struct Links {
+    n_rows: usize,
+    device: Device,
+    /// `(parent, child)`.
+    tree: Vec<(usize, usize)>,
+    /// `(token, next token)`.
+    tokens: Vec<(usize, usize)>,
+    /// By [`Relation`], made when they are first asked for.
+    messages: [OnceLock<EdgeList>; 4],
+}
+
+impl Links {
+    fn new(trees: &[&[Node]], stride: impl Fn(&[Node]) -> usize, n_rows: usize, device: &Device) -> Links {
+        let (mut tree_edges, mut tokens, mut first) = (Vec::new(), Vec::new(), 0);
+        for tree in trees {
+            let parents = tree.iter().enumerate().filter_map(|(place, node)| Some((node.parent? as usize, place)));
+            tree_edges.extend(parents.map(|(parent, child)| (first + parent, first + child)));
+            let mut before = None;
+            for (place, _) in tree.iter().enumerate().filter(|(_, node)| node.is_token) {
+                tokens.extend(before.map(|before| (first + before, first + place)));
+                before = Some(place);
+            }
+            first += stride(tree);
+        }
+        Links { n_rows, device: device.clone(), tree: tree_edges, tokens, messages: Default::default() }
+    }
 }
 
 /// The mask of a batch, by its [`Packing`].
@@ -60,7 +94,9 @@ impl AstBatch {
             Packing::Packed => AstAttention::Sparse(sparse(trees, device)),
         };
         let r = rows.types.len();
+        let stride = |tree: &[Node]| if layout.packing == Packing::Padded { longest } else { tree.len() };
         AstBatch {
+            links: Arc::new(Links::new(trees, stride, r, device)),
             types: ints(rows.types, [r], device),
             attributes: ints(rows.attributes, [r], device),
             depths: ints(rows.depths, [r], device),
@@ -85,6 +121,21 @@ impl AstBatch {
         let targets = targets.map(|targets| floats(targets, [b], device));
         let tokens = tokens.map(|tokens| ints(tokens, [b, n_positions], device));
         AstBatch { targets, tokens, ..self }
+    }
+
+    /// Who hears whom by a relation.
+    pub fn messages(&self, relation: Relation) -> &EdgeList {
+        let links = &*self.links;
+        links.messages[relation as usize].get_or_init(|| {
+            let turned = |edges: &[(usize, usize)]| edges.iter().map(|&(from, to)| (to, from)).collect();
+            let edges = match relation {
+                Relation::Parent => links.tree.clone(),
+                Relation::Children => turned(&links.tree),
+                Relation::Previous => links.tokens.clone(),
+                Relation::Next => turned(&links.tokens),
+            };
+            EdgeList::new(edges, links.n_rows, &links.device)
+        })
     }
 
     /// The row of each root, ascending.
@@ -144,7 +195,7 @@ impl Rows {
 
     /// A row that nobody reads; any indices do.
     fn pad(&mut self, layout: &AstLayout) {
-        self.push(0, &Node { op: 0, depth: 0, attribute: 0, parent: None, end: 0 }, layout);
+        self.push(0, &Node { op: 0, depth: 0, attribute: 0, parent: None, end: 0, is_token: false }, layout);
     }
 }
 

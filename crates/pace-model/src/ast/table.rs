@@ -8,7 +8,7 @@ use pace_graph::{Csr, Error};
 use super::batch::{AstBatch, MAX_PAIRS};
 use super::{AstLayout, Packing};
 
-/// The trees of a dataset in host memory, node after node: 20 bytes per node.
+/// The trees of a dataset in host memory, node after node: 24 bytes per node.
 #[derive(Clone, Debug)]
 pub struct AstTable {
     layout: AstLayout,
@@ -29,6 +29,8 @@ pub(super) struct Node {
     pub parent: Option<u32>,
     /// One past the last node of its subtree.
     pub end: u32,
+    /// Whether it stands for a word of the text; those are linked in their order.
+    pub is_token: bool,
 }
 
 impl AstTable {
@@ -81,6 +83,7 @@ impl AstTable {
             attribute: ast.attributes[node],
             parent: tree.parent(node).map(|parent| parent as u32),
             end: tree.end(node) as u32,
+            is_token: ast.is_attributed[node],
         };
         self.trees.push_row(ast.dag.ops().enumerate().map(node));
         Ok(())

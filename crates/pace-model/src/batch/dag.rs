@@ -26,7 +26,7 @@ pub struct DagBatch {
     pub lengths: Vec<usize>,
     /// Tokens in host memory, by flat index, `[B*N]`; see [`DagBatch::with_tokens`].
     pub host_tokens: Vec<Op>,
-    /// What is to be predicted, `[B]`.
+    /// What is to be predicted, `[B]`; of several numbers per graph those of a graph are neighbours.
     pub targets: Option<Tensor<1>>,
     /// Evaluation or training.
     pub pass: Pass,
@@ -75,7 +75,10 @@ impl DagBatch {
         DagBatch {
             lengths: rows.iter().map(|row| row.len()).collect(),
             host_tokens,
-            targets: targets.map(|targets| floats(targets, [rows.len()], device)),
+            targets: targets.map(|targets| {
+                let n_targets = targets.len();
+                floats(targets, [n_targets], device)
+            }),
             pass: Pass::Eval,
             rows: rows.into(),
             n,

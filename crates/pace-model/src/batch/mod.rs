@@ -25,7 +25,7 @@ pub trait GraphBatch {
     /// How many graphs, B.
     fn n_graphs(&self) -> usize;
 
-    /// A number to be predicted for every graph, `[B]`.
+    /// A number to be predicted for every graph, `[B]`; of several numbers those of a graph are neighbours.
     fn targets(&self) -> Option<&Tensor<1>>;
 
     /// Tokens to be predicted for every graph, [B, positions].

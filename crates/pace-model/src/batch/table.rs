@@ -33,12 +33,13 @@ impl DagTable {
         DagTable { layout: Arc::new(layout.clone()), rows, targets: Vec::new() }
     }
 
-    /// Adds what is to be predicted, one number per graph.
+    /// Adds what is to be predicted: one number per graph, or several, those of a graph side by side.
     ///
     /// # Panics
-    /// If there are not as many targets as graphs.
+    /// If there are not equally many for all graphs, and at least one.
     pub fn with_targets(mut self, targets: Vec<f32>) -> DagTable {
-        assert_eq!(targets.len(), self.rows.len(), "one target per graph");
+        let (n_targets, n_graphs) = (targets.len(), self.rows.len());
+        assert!(n_targets >= n_graphs && n_targets.is_multiple_of(n_graphs.max(1)), "targets for every graph");
         self.targets = targets;
         self
     }
@@ -61,7 +62,9 @@ impl DagTable {
     /// The tensors of the graphs with the given indices, for evaluation; `.train(seed)` makes it a training pass.
     pub fn batch(&self, indices: &[usize], device: &Device) -> DagBatch {
         let rows = indices.iter().map(|&index| self.rows[index].clone()).collect();
-        let targets = (!self.targets.is_empty()).then(|| indices.iter().map(|&index| self.targets[index]).collect());
+        let width = self.targets.len() / self.rows.len().max(1);
+        let of_graph = |&index: &usize| &self.targets[index * width..(index + 1) * width];
+        let targets = (!self.targets.is_empty()).then(|| indices.iter().flat_map(of_graph).copied().collect());
         DagBatch::new(rows, targets, self.layout.clone(), device)
     }
 

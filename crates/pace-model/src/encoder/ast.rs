@@ -8,7 +8,9 @@ use super::GraphEncoder;
 use crate::ast::{AstAttention, AstBatch, AstLayout, Packing};
 use crate::batch::Stream;
 use crate::kernel::Dropout;
-use crate::layers::{AstEmbedding, BlocksConfig, EncoderStack, Init, Keys, NormPlacement};
+use crate::layers::{
+    AstEmbedding, BlocksConfig, EncoderStack, Init, Keys, NormPlacement, TreeMessages, TreeMessagesConfig,
+};
 
 /// Configuration of [`AstPace`].
 ///
@@ -26,6 +28,10 @@ pub struct AstPaceConfig {
     pub n_positions: usize,
     /// Padded or packed batches.
     pub packing: Packing,
+    /// What a node knows about the nodes around it before it attends to others: f(G_i^h) of the paper's last appendix, or its
+    /// unpublished GNN.
+    #[serde(default)]
+    pub messages: TreeMessagesConfig,
 }
 
 impl AstPaceConfig {
@@ -39,7 +45,8 @@ impl AstPaceConfig {
             norm: NormPlacement::Post,
             tied_init: false,
         };
-        AstPaceConfig { d_model: 256, blocks, max_depth: 20, n_positions: 1000, packing: Packing::Packed }
+        let messages = TreeMessagesConfig::default();
+        AstPaceConfig { d_model: 256, blocks, max_depth: 20, n_positions: 1000, packing: Packing::Packed, messages }
     }
 
     /// The layout this model needs for trees with `n_types` node types and `n_attributes` attributes.
@@ -54,6 +61,7 @@ impl AstPaceConfig {
         let layout = self.layout(n_types, n_attributes);
         AstPace {
             embedding: AstEmbedding::new(&layout, self.d_model, &mut init),
+            messages: self.messages.init(self.d_model, &mut init),
             stack: EncoderStack::new(&self.blocks, self.d_model, &mut init),
             config: *self,
             layout,
@@ -67,6 +75,7 @@ impl AstPaceConfig {
 #[derive(Module, Debug)]
 pub struct AstPace {
     embedding: AstEmbedding,
+    messages: TreeMessages,
     stack: EncoderStack,
     #[module(skip)]
     config: AstPaceConfig,
@@ -100,7 +109,8 @@ impl AstPace {
     /// The input of the blocks: embedded nodes, their keys, and dropout.
     fn inputs<'b>(&self, batch: &'b AstBatch) -> (Tensor<2>, Keys<'b>, Dropout) {
         let dropout = |stream| batch.pass.dropout(self.config.blocks.dropout, stream);
-        let x = self.embedding.forward(batch, dropout(Stream::EncoderEmbedding));
+        let label = self.messages.forward(self.embedding.label(batch), batch);
+        let x = self.embedding.join(label, batch, dropout(Stream::EncoderEmbedding));
         let keys = match &batch.attention {
             AstAttention::Dense(bias) => Keys::Bias(bias.clone()),
             AstAttention::Sparse(lists) => Keys::Lists(lists),

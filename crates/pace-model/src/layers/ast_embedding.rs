@@ -17,7 +17,8 @@ use crate::kernel::Dropout;
 /// The last term is the dag2seq encoding (equations 1 and 2) of a tree in DFS order: a one-hot vector times a matrix is a
 /// row of it, and the sum over the predecessors has one term, the parent. The root has an extra row for "no parent".
 /// The first three are the node encoder of the OGB baselines (Hu et al., 2020). The paper's own node encoder for
-/// OGBG-CODE2 is "a GNN" and not published.
+/// OGBG-CODE2 is "a GNN" and not published; [`TreeMessages`](super::TreeMessages) between [`AstEmbedding::label`] and
+/// [`AstEmbedding::join`] is one.
 #[derive(Module, Debug)]
 pub struct AstEmbedding {
     /// [types, D].
@@ -47,13 +48,17 @@ impl AstEmbedding {
         }
     }
 
-    /// Shapes: batch of R rows -> [R, D].
-    pub fn forward(&self, batch: &AstBatch, dropout: Dropout) -> Tensor<2> {
+    /// Type, attribute and depth: what a node is by itself. Shapes: batch of R rows -> [R, D].
+    pub fn label(&self, batch: &AstBatch) -> Tensor<2> {
+        self.types.val().select(0, batch.types.clone())
+            + self.attributes.val().select(0, batch.attributes.clone())
+            + self.depths.val().select(0, batch.depths.clone())
+    }
+
+    /// Adds the positions. Shapes: batch of R rows, labels [R, D] -> [R, D].
+    pub fn join(&self, label: Tensor<2>, batch: &AstBatch, dropout: Dropout) -> Tensor<2> {
         let own = self.positions.val().select(0, batch.positions.clone());
         let parent = self.parents.val().select(0, batch.parents.clone());
-        let features = self.types.val().select(0, batch.types.clone())
-            + self.attributes.val().select(0, batch.attributes.clone())
-            + self.depths.val().select(0, batch.depths.clone());
-        dropout.apply(0, features + relu(own + parent).matmul(self.mix.val()))
+        dropout.apply(0, label + relu(own + parent).matmul(self.mix.val()))
     }
 }

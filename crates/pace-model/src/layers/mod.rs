@@ -22,6 +22,7 @@ mod rooted;
 mod stack;
 mod strings;
 mod token_table;
+mod tree_messages;
 
 pub use crate::batch::Stream;
 pub use ast_embedding::AstEmbedding;
@@ -48,5 +49,6 @@ pub use rooted::{NodeLabel, RootedEmbedding};
 pub use stack::{EncoderStack, Keys};
 pub use strings::{EdgeBits, StringRows};
 pub use token_table::TokenTable;
+pub use tree_messages::{Relation, TreeMessages, TreeMessagesConfig};
 
 pub use crate::kernel::Dropout;

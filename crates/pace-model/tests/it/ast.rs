@@ -9,7 +9,7 @@ use pace_graph::structure::{DfsTree, MaskRule, depths};
 use pace_model::ast::{AstAttention, AstBatch, AstTable, Packing, length_buckets};
 use pace_model::encoder::{AstPace, AstPaceConfig, GraphEncoder};
 use pace_model::internals::{self as kernel, Dropout, PairLists, sparse_attention};
-use pace_model::layers::{BlocksConfig, NormPlacement};
+use pace_model::layers::{BlocksConfig, Init, NormPlacement, Relation, TreeMessagesConfig};
 use pace_model::objective::{HeadConfig, Objective, Vocabulary, sub_token_f1};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -40,7 +40,7 @@ fn trees(sizes: &[usize]) -> Vec<Ast> {
 
 fn small(packing: Packing, norm: NormPlacement, dropout: f64) -> AstPaceConfig {
     let blocks = BlocksConfig { n_layers: 2, n_heads: 4, d_ff: 24, dropout, norm, tied_init: false };
-    AstPaceConfig { d_model: 16, blocks, max_depth: 5, n_positions: 12, packing }
+    AstPaceConfig { d_model: 16, blocks, max_depth: 5, n_positions: 12, packing, ..AstPaceConfig::code2() }
 }
 
 fn batch(asts: &[Ast], config: &AstPaceConfig, device: &Device) -> AstBatch {
@@ -79,6 +79,66 @@ fn batches_carry_the_mask_of_the_trees() {
         }
         first += ast.dag.n_nodes();
     }
+}
+
+/// A label knows what lies up to h hops away, all of it and nothing else.
+#[test]
+fn messages_reach_h_hops_and_no_further() {
+    let (ast, device, d) = (&trees(&[40])[0], device(), 8);
+    let n = ast.dag.n_nodes();
+    let batch = batch(std::slice::from_ref(ast), &small(Packing::Packed, NormPlacement::Post, 0.0), &device);
+    let mut hops = vec![vec![usize::MAX; n]; n];
+    for (from, row) in hops.iter_mut().enumerate() {
+        row[from] = 0;
+        // Neighbours of what was reached, until nothing is new.
+        for hop in 0..n {
+            for (a, b) in ast.dag.edges() {
+                for (near, far) in [(a, b), (b, a)] {
+                    if row[near] == hop {
+                        row[far] = row[far].min(hop + 1);
+                    }
+                }
+            }
+        }
+    }
+    for height in 0..4 {
+        let config = TreeMessagesConfig { height, next_token: false, inverse: true };
+        let messages = config.init(d, &mut Init::new(3, &device));
+        let x = random([n, d], 7, &device);
+        let before = numbers(messages.forward(x.clone(), &batch));
+        for node in [0, 5, n - 1] {
+            let mut values = numbers(x.clone());
+            values[node * d..(node + 1) * d].iter_mut().for_each(|value| *value += 1.5);
+            let changed = Tensor::from_data(TensorData::new(values, [n, d]), &device);
+            let after = numbers(messages.forward(changed, &batch));
+            for (other, row) in hops[node].iter().enumerate() {
+                let differs = before[other * d..(other + 1) * d] != after[other * d..(other + 1) * d];
+                assert_eq!(differs, *row <= height, "node {other}, {row} hops from {node}, {height} rounds");
+            }
+        }
+    }
+}
+
+/// The relations of a small tree with three tokens, by hand.
+#[test]
+fn nodes_hear_parents_children_and_tokens_beside_them() {
+    let (mut asts, device) = (trees(&[5, 5]), device());
+    for ast in &mut asts {
+        // 0 -> 1 -> 2, 1 -> 3, 0 -> 4.
+        ast.dag = Dag::new(vec![0, 1, 2, 3, 4], [(0, 1), (1, 2), (1, 3), (0, 4)]).unwrap();
+        ast.is_attributed = vec![false, false, true, true, true];
+    }
+    let numbered = Tensor::from_data(TensorData::new((1..=10).map(|row| row as f32).collect(), [10, 1]), &device);
+    let heard = |relation| {
+        let batch = batch(&asts, &small(Packing::Packed, NormPlacement::Post, 0.0), &device);
+        let edges = batch.messages(relation);
+        numbers(edges.segments().sum(edges.of_sources(numbered.clone())))
+    };
+    // Sums of row numbers, which count from 1.
+    assert_eq!(heard(Relation::Parent), [0.0, 1.0, 2.0, 2.0, 1.0, 0.0, 6.0, 7.0, 7.0, 6.0]);
+    assert_eq!(heard(Relation::Children), [7.0, 7.0, 0.0, 0.0, 0.0, 17.0, 17.0, 0.0, 0.0, 0.0]);
+    assert_eq!(heard(Relation::Previous), [0.0, 0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 8.0, 9.0]);
+    assert_eq!(heard(Relation::Next), [0.0, 0.0, 4.0, 5.0, 0.0, 0.0, 0.0, 9.0, 10.0, 0.0]);
 }
 
 #[test]
@@ -135,8 +195,13 @@ fn gradients(model: &AstPace, batch: &AstBatch) -> (Vec<f32>, Vec<f32>) {
 #[test]
 fn packed_equals_padded() {
     let (asts, device) = (trees(&[9, 1, 30, 17]), device());
-    for norm in [NormPlacement::Post, NormPlacement::Pre] {
-        let config = small(Packing::Packed, norm, 0.1);
+    let messages = TreeMessagesConfig { height: 2, next_token: true, inverse: true };
+    for (norm, messages) in [
+        (NormPlacement::Post, TreeMessagesConfig::default()),
+        (NormPlacement::Pre, TreeMessagesConfig::default()),
+        (NormPlacement::Post, messages),
+    ] {
+        let config = AstPaceConfig { messages, ..small(Packing::Packed, norm, 0.1) };
         let model = config.init(usize::from(TYPES), ATTRIBUTES, 1, &device);
         let packed = gradients(&model, &batch(&asts, &config, &device));
         let padded = gradients(&model, &batch(&asts, &small(Packing::Padded, norm, 0.1), &device));

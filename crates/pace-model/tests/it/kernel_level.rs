@@ -58,7 +58,8 @@ fn levels_agree_with_the_twins_and_to_the_bit_with_each_other() {
     let mut known: Option<Vec<String>> = None;
     for level in levels() {
         let bits = run(level, &folder);
-        assert!(bits.len() > 1_000, "only {} cases were recorded at {level}", bits.len());
+        // Fewer if `PROPTEST_CASES` says so, as under sanitizers.
+        assert!(bits.len() > 500, "only {} cases were recorded at {level}", bits.len());
         match &known {
             None => known = Some(bits),
             Some(known) => {

@@ -312,6 +312,21 @@ fn supervised_heads_learn_and_reach_every_parameter() {
     let errors = numbers(regression.predict(&batch).reshape([48]) - batch.targets.clone().unwrap());
     let expected: f32 = errors.iter().map(|error| error * error).sum();
     assert!((numbers(regression.loss(&batch).total)[0] - expected).abs() < 1e-3 * expected);
+
+    // Several numbers per graph: their own, in their places, also in a batch of some graphs.
+    let several = dags.iter().flat_map(|dag| [dag.n_nodes() as f32, dag.n_edges() as f32, 0.5]).collect();
+    let table = DagTable::new(&dags, encoder().layout()).with_targets(several);
+    let (some, head) = (table.batch(&[7, 3], &device), HeadConfig::Numbers { n: 3 });
+    let of = |graph: usize| [dags[graph].n_nodes() as f32, dags[graph].n_edges() as f32, 0.5];
+    let targets = [of(7), of(3)].concat();
+    assert_eq!(numbers(some.targets.clone().unwrap()), targets);
+    let model = head.init(encoder(), 2, &device);
+    let predicted = numbers(model.predict(&some));
+    let expected = predicted.iter().zip(&targets).map(|(p, y)| (p - y).powi(2)).sum::<f32>() / 3.0;
+    assert!((numbers(model.loss(&some).total)[0] - expected).abs() < 1e-3 * expected);
+    let batch = table.whole(&device);
+    assert_all_graded(&model, model.loss(&batch.clone().train(1)));
+    assert_learns(&fit(model, 40, 3e-3, |model, seed| model.loss(&batch.clone().train(seed))));
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -26,7 +26,7 @@ mod published_gp;
 mod sparse_gp;
 
 pub use crate::gp::kernel::Kernel;
-pub use additive_gp::{AdditiveGp, AdditiveGpConfig};
+pub use additive_gp::{AdditiveGp, AdditiveGpConfig, Parts};
 pub use dngo::{BayesianRegression, Dngo, DngoConfig, Evidence, Loss};
 pub use published_gp::{PublishedEnergy, PublishedGp, PublishedGpConfig, PublishedParameters};
 pub use sparse_gp::{

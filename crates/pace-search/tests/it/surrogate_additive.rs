@@ -1,7 +1,7 @@
 //! The Gaussian process that adds up what the nodes contribute.
 
 use pace_search::surrogate::{
-    AdditiveGpConfig, Kernel, Progress, SparseGpConfig, Surrogate, SurrogateConfig, SurrogateSettings,
+    AdditiveGpConfig, Kernel, Parts, Progress, SparseGpConfig, Surrogate, SurrogateConfig, SurrogateSettings,
 };
 use pace_search::{Error, Matrix};
 
@@ -19,8 +19,13 @@ const NOISE: f64 = 1e-3;
 
 impl Start {
     fn of(config: &AdditiveGpConfig, x: &Matrix) -> Start {
-        let AdditiveGpConfig { kernel, block, whole, .. } = *config;
-        let n_nodes = x.ncols() / block;
+        let AdditiveGpConfig { kernel, whole, .. } = *config;
+        let widths = match &config.parts {
+            Parts::Even(block) => vec![*block; x.ncols() / block],
+            Parts::Widths(widths) => widths.clone(),
+        };
+        let n_parts = widths.len();
+        let from = |part: usize| widths[..part].iter().sum::<usize>();
         let term = |from: usize, to: usize, variance: f64| {
             let pairs = (0..x.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));
             let mut squares: Vec<f64> = pairs.map(|(i, j)| squared(x, i, x, j, from..to)).collect();
@@ -28,7 +33,7 @@ impl Start {
             let n = squares.len();
             (from, to, (0.5 * (squares[(n - 1) / 2] + squares[n / 2])).sqrt(), variance)
         };
-        let nodes = (0..n_nodes).map(|node| term(node * block, (node + 1) * block, (1.0 - whole) / n_nodes as f64));
+        let nodes = (0..n_parts).map(|part| term(from(part), from(part + 1), (1.0 - whole) / n_parts as f64));
         Start { kernel, terms: [term(0, x.ncols(), whole)].into_iter().chain(nodes).collect() }
     }
 
@@ -63,10 +68,15 @@ fn without_learning_the_posterior_is_that_of_dense_algebra() {
     let (x, at) = (normal(13, 6, 120), normal(9, 6, 121));
     let y: Vec<f64> = normal_vec(13, 122).iter().map(|y| 40.0 + 7.0 * y).collect();
     let default = AdditiveGpConfig::new(2).whole;
-    let cases =
-        [(Kernel::Rbf, 2, 0.2), (Kernel::Matern52, 2, default), (Kernel::Matern52, 6, 0.5), (Kernel::Rbf, 1, 0.1)];
-    for (kernel, block, whole) in cases {
-        let config = AdditiveGpConfig { kernel, whole, max_iterations: 0, ..AdditiveGpConfig::new(block) };
+    let cases = [
+        (Kernel::Rbf, Parts::Even(2), 0.2),
+        (Kernel::Matern52, Parts::Even(2), default),
+        (Kernel::Matern52, Parts::Even(6), 0.5),
+        (Kernel::Rbf, Parts::Even(1), 0.1),
+        (Kernel::Matern52, Parts::Widths(vec![1, 3, 2]), 0.1),
+    ];
+    for (kernel, parts, whole) in cases {
+        let config = AdditiveGpConfig { kernel, parts, whole, max_iterations: 0, ..AdditiveGpConfig::new(2) };
         let start = Start::of(&config, &x);
         let mut k = start.covariance(&x, &x);
         (0..13).for_each(|i| k[(i, i)] += NOISE);
@@ -220,9 +230,13 @@ fn bad_settings_are_named() {
     let (x, y) = (normal(10, 6, 136), normal_vec(10, 137));
     let good = AdditiveGpConfig::new(3);
     let cases = [
-        ("block", AdditiveGpConfig::new(0)),
-        ("block", AdditiveGpConfig::new(4)),
-        ("block", AdditiveGpConfig::new(12)),
+        ("parts", AdditiveGpConfig::new(0)),
+        ("parts", AdditiveGpConfig::new(4)),
+        ("parts", AdditiveGpConfig::new(12)),
+        ("parts", AdditiveGpConfig { parts: Parts::Widths(vec![2, 3]), ..good.clone() }),
+        ("parts", AdditiveGpConfig { parts: Parts::Widths(vec![6, 0]), ..good.clone() }),
+        ("parts", AdditiveGpConfig { parts: Parts::Widths(Vec::new()), ..good.clone() }),
+        ("noise", AdditiveGpConfig { noise: 0.0, ..good.clone() }),
         ("max_rows", AdditiveGpConfig { max_rows: 0, ..good.clone() }),
         ("learn_rows", AdditiveGpConfig { learn_rows: 0, ..good.clone() }),
         ("whole", AdditiveGpConfig { whole: 0.0, ..good.clone() }),

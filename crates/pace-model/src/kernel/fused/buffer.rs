@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::Mutex;
+
+use parking_lot::Mutex;
 
 /// The most numbers the pool keeps, over all sizes: 1 GB, which is what a training step on 16,000 rows of width 256 holds. It frees
 /// what comes back beyond that.
@@ -26,6 +27,7 @@ impl Free {
     }
 }
 
+/// Not the standard library's lock: that comes compiled, and ThreadSanitizer does not see who waited for whom inside it.
 static FREE: Mutex<Option<Free>> = Mutex::new(None);
 
 /// A slice of numbers on loan from the pool; it goes back when dropped.
@@ -49,8 +51,7 @@ impl Buffer {
         if len == 0 {
             return Self::default();
         }
-        // A poisoned lock means a panic elsewhere; the free list itself is always whole.
-        let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut free = FREE.lock();
         let free = free.get_or_insert_default();
         let class = size_class(len);
         Self { values: free.take(class).unwrap_or_else(|| vec![0.0; class]), len }
@@ -77,7 +78,7 @@ impl Drop for Buffer {
         if len == 0 {
             return;
         }
-        let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut free = FREE.lock();
         let free = free.get_or_insert_default();
         if free.kept + len > MAX_KEPT {
             // Sizes of an earlier shape may fill the pool: start over.

@@ -23,6 +23,11 @@ pub use vocabulary::{Vocabulary, sub_token_f1};
 pub enum HeadConfig {
     /// One number; squared error.
     Regression,
+    /// Several numbers; squared error. What can be computed about every graph is a reason to learn its structure.
+    Numbers {
+        /// How many.
+        n: usize,
+    },
     /// One score whose order is that of the targets; [`pairwise_logistic`].
     Ranking,
     /// A short sequence of tokens, each position on its own: OGBG-CODE2.
@@ -42,6 +47,7 @@ impl HeadConfig {
     pub fn width(self) -> usize {
         match self {
             HeadConfig::Regression | HeadConfig::Ranking => 1,
+            HeadConfig::Numbers { n } => n,
             // Independent heads side by side are one matrix.
             HeadConfig::Tokens { n_positions, n_tokens } => n_positions * n_tokens,
         }
@@ -58,6 +64,7 @@ impl HeadConfig {
 ///
 /// ```text
 /// regression  sum over graphs of (u - y)^2
+/// numbers     sum over graphs of the mean over numbers k of (u_k - y_k)^2
 /// ranking     sum over pairs with y_i > y_j of log(1 + exp(u_j - u_i))
 /// tokens      sum over graphs of the mean over positions p of -log softmax(u_p)[y_p]
 /// ```
@@ -81,7 +88,7 @@ impl<E: GraphEncoder> Supervised<E> {
         self.encoder.embed(batch)
     }
 
-    /// What the head says: [B, 1], or [B, positions * V] logits.
+    /// What the head says: [B, 1], [B, n], or [B, positions * V] logits.
     pub fn predict(&self, batch: &E::Batch) -> Tensor<2> {
         self.out.forward(self.embed(batch))
     }
@@ -112,6 +119,10 @@ impl<E: GraphEncoder> Objective<E::Batch> for Supervised<E> {
         match self.head {
             HeadConfig::Regression => {
                 let total = (out.reshape([b]) - numbers().clone()).square().sum();
+                Loss { total, count: b, parts: Vec::new() }
+            }
+            HeadConfig::Numbers { n } => {
+                let total = (out.reshape([b * n]) - numbers().clone()).square().sum() / n as f64;
                 Loss { total, count: b, parts: Vec::new() }
             }
             HeadConfig::Ranking => {

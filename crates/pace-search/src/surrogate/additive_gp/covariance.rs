@@ -9,9 +9,6 @@ use crate::gp::kernel::{Kernel, Scaled};
 use crate::gp::median_of_pairs;
 use crate::numerics::dense::add_scaled;
 
-/// The noise starts at this share of the variance.
-const NOISE_SHARE: f64 = 1e-3;
-
 /// The terms, and everything that is learnt about them.
 #[derive(Clone, Debug)]
 pub(super) struct Covariance {
@@ -26,17 +23,20 @@ pub(super) struct Covariance {
 impl Covariance {
     /// The start of a fit to x [n, D] and scores of unit variance. At the median distance a term has lost most of its variance.
     pub(super) fn start(config: &AdditiveGpConfig, x: MatRef<'_, f64>) -> Covariance {
-        let AdditiveGpConfig { kernel, block, whole: whole_share, .. } = *config;
-        let nodes = (0..x.ncols()).step_by(block).map(|start| start..start + block);
-        let nodes: Vec<(Range<usize>, f64)> =
-            nodes.filter_map(|columns| Some((columns.clone(), typical(x, &columns)?))).collect();
+        let AdditiveGpConfig { kernel, whole: whole_share, noise, .. } = *config;
+        let nodes: Vec<(Range<usize>, f64)> = config
+            .parts
+            .columns(x.ncols())
+            .into_iter()
+            .filter_map(|columns| Some((columns.clone(), typical(x, &columns)?)))
+            .collect();
         let all = 0..x.ncols();
         let whole = typical(x, &all).unwrap_or(1.0);
         let node_share = (1.0 - whole_share) / nodes.len().max(1) as f64;
         let log_variances = std::iter::once(whole_share.ln()).chain(nodes.iter().map(|_| node_share.ln())).collect();
         let (terms, lengths): (Vec<_>, Vec<f64>) = std::iter::once((all, whole)).chain(nodes).unzip();
         let log_lengths = lengths.into_iter().map(f64::ln).collect();
-        Covariance { kernel, terms, log_lengths, log_variances, log_noise: NOISE_SHARE.ln() }
+        Covariance { kernel, terms, log_lengths, log_variances, log_noise: noise.ln() }
     }
 
     /// K(x_i, z_j) [n, m] for x [n, D] and z [m, D], without noise.

@@ -1,4 +1,6 @@
-//! [`AdditiveGp`]: an exact Gaussian process whose covariance is a sum over the nodes of a graph.
+//! [`AdditiveGp`]: an exact Gaussian process whose covariance is a sum over parts of a vector, such as the nodes of a graph.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,40 @@ mod model;
 mod solved;
 
 pub use model::AdditiveGp;
+
+/// Which parts a vector has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Parts {
+    /// Parts of this width each, one per node. It divides the width of the vectors.
+    Even(usize),
+    /// Parts of these widths, which add up to the width of the vectors: several kinds of features side by side.
+    Widths(Vec<usize>),
+}
+
+impl Parts {
+    /// The columns of each part.
+    fn columns(&self, width: usize) -> Vec<Range<usize>> {
+        match self {
+            Parts::Even(block) => (0..width).step_by(*block).map(|start| start..start + block).collect(),
+            Parts::Widths(widths) => {
+                let mut end = 0;
+                let part = |width: &usize| {
+                    end += width;
+                    end - width..end
+                };
+                widths.iter().map(part).collect()
+            }
+        }
+    }
+
+    fn fit(&self, width: usize) -> bool {
+        match self {
+            Parts::Even(block) => *block > 0 && width.is_multiple_of(*block),
+            Parts::Widths(widths) => !widths.contains(&0) && widths.iter().sum::<usize>() == width,
+        }
+    }
+}
 
 /// How to fit an [`AdditiveGp`].
 ///
@@ -32,10 +68,12 @@ pub use model::AdditiveGp;
 pub struct AdditiveGpConfig {
     /// The shape of the covariance of each term.
     pub kernel: Kernel,
-    /// The width of the part of a vector that belongs to one node. It divides the width of the vectors.
-    pub block: usize,
-    /// The share of the variance that starts in the term over whole vectors; the rest is spread evenly over the nodes.
+    /// The parts of a vector.
+    pub parts: Parts,
+    /// The share of the variance that starts in the term over whole vectors; the rest is spread evenly over the parts.
     pub whole: f64,
+    /// The variance of the noise at the start, that of the scores being 1.
+    pub noise: f64,
     /// The largest number of rows of the posterior: those with the highest scores.
     pub max_rows: usize,
     /// The largest number of rows to learn the hyperparameters on: half of them the best, the others random.
@@ -52,8 +90,9 @@ impl AdditiveGpConfig {
     pub fn new(block: usize) -> AdditiveGpConfig {
         AdditiveGpConfig {
             kernel: Kernel::Matern52,
-            block,
+            parts: Parts::Even(block),
             whole: 0.02,
+            noise: 1e-3,
             max_rows: 1000,
             learn_rows: 300,
             max_iterations: 20,
@@ -64,8 +103,13 @@ impl AdditiveGpConfig {
     fn check(&self, width: usize) -> Result<(), Error> {
         let bad = |name, value: usize, range| Err(Error::BadSetting { name, value: value.to_string(), range });
         match *self {
-            AdditiveGpConfig { block, .. } if block == 0 || !width.is_multiple_of(block) => {
-                bad("block", block, "it divides the width of the vectors")
+            AdditiveGpConfig { ref parts, .. } if !parts.fit(width) => Err(Error::BadSetting {
+                name: "parts",
+                value: format!("{parts:?} of {width} columns"),
+                range: "they divide the width of the vectors, or add up to it",
+            }),
+            AdditiveGpConfig { noise, .. } if !(noise > 0.0 && noise.is_finite()) => {
+                Err(Error::BadSetting { name: "noise", value: noise.to_string(), range: "it is a positive number" })
             }
             AdditiveGpConfig { whole, .. } if !(whole > 0.0 && whole < 1.0) => {
                 let range = "it lies between 0 and 1";

@@ -46,15 +46,16 @@ impl Plot {
     }
 }
 
-/// More labels than this do not fit beside one another.
-const MAX_UPRIGHT: usize = 16;
+/// Labels with more letters than this, all together, do not fit beside one another.
+const MAX_LETTERS: usize = 90;
 
-/// A bar chart: upright bars, or rows of bars if there are many.
+/// A bar chart: upright bars, or rows of bars if their labels are long.
 ///
 /// # Errors
 /// If it cannot be drawn.
 pub fn bar_chart(caption: &str, bars: &Bars) -> Result<Plot> {
-    let draw = if bars.labels.len() > MAX_UPRIGHT { draw_rows } else { draw_bars };
+    let n_letters: usize = bars.labels.iter().map(String::len).sum();
+    let draw = if n_letters > MAX_LETTERS { draw_rows } else { draw_bars };
     Plot::draw(caption, |svg| draw(svg, caption, bars))
 }
 

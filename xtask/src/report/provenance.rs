@@ -7,7 +7,7 @@ use super::results::Results;
 /// Digits of a commit that a page shows.
 const DIGITS: usize = 12;
 /// What a page begins its line with.
-const MADE_BY: &str = "Made by `cargo xtask reproduce ";
+const MADE_BY: &str = "Made by `cargo xtask ";
 const COMMIT: &str = ", commit ";
 const UNKNOWN: &str = "unknown";
 const DIRTY: &str = " with changes that are in no commit";
@@ -26,10 +26,11 @@ impl Provenance<'_> {
 
 impl fmt::Display for Provenance<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Results { dataset, encoder, seed, threads, data, data_note, .. } = self.results;
+        let Results { encoder, seed, threads, data, data_note, .. } = self.results;
         write!(
             f,
-            "{MADE_BY}{dataset}` and `cargo xtask report`; do not edit. Encoder {encoder}, seed {seed}, {threads} threads"
+            "{MADE_BY}{}` and `cargo xtask report`; do not edit. Encoder {encoder}, seed {seed}, {threads} threads",
+            command(self.results)
         )?;
         let commit = self.results.commit.as_deref().unwrap_or(UNKNOWN);
         let commit: String = commit.chars().take(DIGITS).collect();
@@ -39,6 +40,15 @@ impl fmt::Display for Provenance<'_> {
             None => UNSURE,
         };
         write!(f, "{COMMIT}{commit}{state}, {data} data: {data_note}.")
+    }
+}
+
+/// What somebody types to make the results.
+fn command(Results { dataset, encoder, encoders, .. }: &Results) -> String {
+    match dataset.as_str() {
+        "speed" => "bench encoders".to_owned(),
+        _ if encoders.is_empty() => format!("reproduce {dataset}"),
+        _ => format!("reproduce {dataset} --encoder {encoder}"),
     }
 }
 

@@ -13,7 +13,8 @@ use crate::cargo::{capture, cargo};
 use crate::setup::Environment;
 
 const CRATE: &str = "rayon-core";
-/// The latch of callers outside the pool stands between these two in `src/latch.rs`.
+const LATCH_FILE: &str = "src/latch.rs";
+/// The latch of callers outside the pool stands between these two in that file.
 const BEGIN: &str = "pub(super) struct LockLatch {";
 const END: &str = "/// Once latches are used to implement one-time blocking";
 
@@ -32,9 +33,14 @@ pub fn copy(environment: &Environment, folder: &Path) -> Result<PathBuf> {
     let target = folder.join(CRATE);
     copy_files(source, &target)
         .with_context(|| format!("could not copy {} to {}", source.display(), target.display()))?;
-    let path = target.join("src/latch.rs");
-    let latch = std::fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))?;
-    std::fs::write(&path, changed(&latch)?).with_context(|| format!("could not write {}", path.display()))?;
+    let original = source.join(LATCH_FILE);
+    let latch = std::fs::read_to_string(&original).with_context(|| format!("could not read {}", original.display()))?;
+    let (path, latch) = (target.join(LATCH_FILE), changed(&latch)?);
+    // A file that is written again is newer, and cargo builds rayon and all that stands on it again.
+    if std::fs::read_to_string(&path).is_ok_and(|present| present == latch) {
+        return Ok(target);
+    }
+    std::fs::write(&path, latch).with_context(|| format!("could not write {}", path.display()))?;
     Ok(target)
 }
 
@@ -47,7 +53,7 @@ fn changed(text: &str) -> Result<String> {
     Ok(format!("{before}{LATCH}{END}{after}").replace("use crate::sync::{Condvar, Mutex};\n", ""))
 }
 
-/// Copies a folder. Files that are the same already are left alone, so that cargo does not build them again.
+/// Copies a folder. Files that are there already are left alone, so that cargo does not build them again.
 fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
@@ -55,7 +61,7 @@ fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         if entry.file_type()?.is_dir() {
             copy_files(&source, &target)?;
-        } else if !target.exists() || entry.file_name() == "latch.rs" {
+        } else if !target.exists() {
             std::fs::copy(&source, &target)?;
         }
     }

@@ -35,16 +35,21 @@ pub fn data_with(files: &[(&str, &str)]) -> Option<DataDir> {
     let dir = data_dir(None);
     let missing = files.iter().find(|(id, file)| dir.find(id, file).is_none());
     if let Some((id, file)) = missing {
-        // The harness runs every test in a thread of its name.
-        let thread = std::thread::current();
-        let line = format!("SKIPPED {}: no {id}/{file} in {dir:?}\n", thread.name().unwrap_or("a test"));
-        // Not by `eprint!`, which the harness keeps to itself if the test passes.
-        std::io::stderr().write_all(line.as_bytes()).ok();
-        if let Some(list) = std::env::var_os(SKIPPED) {
-            write_down(Path::new(&list), &line);
-        }
+        say_skipped(&format!("no {id}/{file} in {dir:?}"));
     }
     missing.is_none().then_some(dir)
+}
+
+/// Says that the running test does nothing, and why: on the terminal, and in the list that `cargo xtask test` prints.
+pub fn say_skipped(reason: &str) {
+    // The harness runs every test in a thread of its name.
+    let thread = std::thread::current();
+    let line = format!("SKIPPED {}: {reason}\n", thread.name().unwrap_or("a test"));
+    // Not by `eprint!`, which the harness keeps to itself if the test passes.
+    std::io::stderr().write_all(line.as_bytes()).ok();
+    if let Some(list) = std::env::var_os(SKIPPED) {
+        write_down(Path::new(&list), &line);
+    }
 }
 
 /// Appends a line in one write, so that tests in parallel do not mix theirs.

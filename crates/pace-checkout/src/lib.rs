@@ -7,7 +7,7 @@
 mod data;
 mod process;
 
-pub use data::{data_dir, data_with};
+pub use data::{data_dir, data_with, say_skipped};
 pub use process::cpu_seconds;
 
 use std::path::Path;

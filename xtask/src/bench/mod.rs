@@ -31,7 +31,7 @@ Examples:
   cargo xtask bench encoders             Figure 4: PACE, D-VAE and DAGNN on graphs of every dataset, and on deep chains; with plots
   cargo xtask bench model --task ast     only the trees
   cargo xtask bench model                graphs per second against PyTorch (installed below target/, once) under all its options:
-                                         about 25 minutes, and 15 more the first time, when PyTorch compiles
+                                         41 minutes the first time, when PyTorch compiles
 
 Every bench prints a table and replaces its rows in runs/bench.json, with the machine: its CPU, the SIMD level of our kernels
 (PACE_SIMD=portable|v3|v4|neon forces one), and how many cores others kept busy in the second before each round. `model`

@@ -3,8 +3,7 @@
 //! First every variant of the peer is tried, briefly. Then ours and the variants that came out best, one for each measure, take
 //! turns, each as often as the others. Medians are compared; the best and the spread of all runs stand beside them.
 //!
-//! All tasks take about 25 minutes with three rounds, most of them start-ups of Python. PyTorch compiles each variant when it first
-//! meets it, which takes 15 more, once; what it compiled is kept below `target/bench`.
+//! All tasks take 41 minutes the first time, when PyTorch compiles each variant; what it compiled is kept below `target/bench`.
 
 use std::collections::HashMap;
 use std::path::Path;

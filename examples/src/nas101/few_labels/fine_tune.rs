@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use burn::module::Module;
-use pace_graph::{Dag, Vectors};
+use pace_graph::{Dag, Vectors, mean_std};
 use pace_model::DagTable;
 use pace_model::encoder::DagEncoder;
 use pace_model::objective::HeadConfig;
@@ -65,7 +65,8 @@ pub fn fine_tuned(
         let mut sums = vec![0.0; cells.test.len()];
         for member in 0..plan.n_members as u64 {
             let predicted = plan.member(head, encoder, &known, &test, seed ^ (member << 32))?;
-            let scale = 1.0 / spread(&predicted).max(f64::MIN_POSITIVE);
+            let (_, spread) = mean_std(predicted.iter().copied());
+            let scale = 1.0 / spread.max(f64::MIN_POSITIVE);
             sums.iter_mut().zip(predicted).for_each(|(sum, value)| *sum += scale * value);
         }
         Ok(sums)
@@ -98,9 +99,4 @@ impl FineTunePlan {
         let predicted: Vectors = embed_all(test, SHARD_GRAPHS, &device, |batch| model.predict(batch));
         Ok(predicted.values().iter().map(|&value| f64::from(value)).collect())
     }
-}
-
-fn spread(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
 }

@@ -89,6 +89,10 @@ pub enum Preset {
 /// The options of every encoder and its training.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TrainArgs {
+    /// Leave out what an encoder is compared with: raw features, the untrained encoder, the authors' surrogate, other searches. A
+    /// table of encoders needs them once
+    #[arg(long)]
+    pub no_controls: bool,
     /// Ablation: attention without mask
     #[arg(long)]
     pub no_mask: bool,

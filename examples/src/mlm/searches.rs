@@ -48,6 +48,9 @@ impl SearchPlan {
         if !args.methods.is_empty() {
             self.methods.retain(|method| args.methods.contains(&method.id));
         }
+        if args.train.no_controls {
+            self.methods.retain(|method| matches!(method.id, MethodId::Dngo | MethodId::DngoLs));
+        }
         self
     }
 }

@@ -86,8 +86,9 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(few_labels) = &plan.few_labels {
         let accuracy = |&index: &usize| labels.table.at(index).map_or(f64::NAN, |scores| scores.report);
         let accuracies: Vec<f64> = pool.iter().map(accuracy).collect();
-        let is_pace = args.mlm.encoder == "pace";
-        few_labels::predict(few_labels, is_pace, &dags, &embedded, &accuracies, &mut run, &mut page)?;
+        // Only PACE is fine-tuned.
+        let controls = args.mlm.encoder == "pace" && !args.mlm.train.no_controls;
+        few_labels::predict(few_labels, controls, &dags, &embedded, &accuracies, &mut run, &mut page)?;
     }
     if !args.no_search {
         search::search(&plan.search, (&space, dags), embedded, &labels.table, &mut run, &mut page)?;

@@ -40,6 +40,8 @@ struct Job<'a> {
     row: &'a Row,
     seed: u64,
     dir: PathBuf,
+    /// Whether it measures what all encoders are compared with.
+    has_controls: bool,
 }
 
 /// Runs what is missing, gathers what is there, and writes the table.
@@ -135,8 +137,8 @@ fn chosen(mut rows: Vec<Row>, encoder: &str) -> Result<Vec<Row>> {
 fn jobs<'a>(row: &'a Row, numbers: Range<u64>, args: &RunArgs, parent: &Path) -> impl Iterator<Item = Job<'a>> {
     let (first, end) = (args.seed, if args.smoke { numbers.end.min(1) } else { numbers.end });
     (numbers.start..end).map(move |number| {
-        let seed = first + number;
-        Job { row, seed, dir: parent.join(format!("{}-{seed}", row.name)) }
+        let (seed, has_controls) = (first + number, row.name == PACE && number == 0);
+        Job { row, seed, dir: parent.join(format!("{}-{seed}", row.name)), has_controls }
     })
 }
 
@@ -146,6 +148,8 @@ impl Job<'_> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
         command.args(without(std::env::args_os().skip(1), &["--encoder", "--out", "--seed", "--fresh"]));
+        // The controls are the same for all, so PACE's first run has them.
+        command.args((!self.has_controls).then_some("--no-controls"));
         command.args(&self.row.options).arg("--seed").arg(self.seed.to_string()).arg("--out").arg(&self.dir);
         let status = command.status().context("cannot start this program again")?;
         if !status.success() {

@@ -122,11 +122,14 @@ impl VaePlan {
         if args.row {
             self = self.row();
         }
+        if args.train.no_controls {
+            (self.baseline_gp_seeds, self.published_gp_seeds) = (0, 0);
+        }
         self.encoder_seeds = args.seeds.unwrap_or(self.encoder_seeds);
         Ok(self)
     }
 
-    /// What a table of encoders shows of one of them. The controls are the same for all, so PACE's row has them.
+    /// What a table of encoders shows of one of them.
     fn row(self) -> VaePlan {
         let published_gp = match self.published_gp {
             Gp::Published { config, n_rows } => {
@@ -134,13 +137,11 @@ impl VaePlan {
             }
             other => other,
         };
-        let is_pace = self.model.encoder.name() == "pace";
         VaePlan {
             encoder_seeds: 1,
             gp_seeds: self.gp_seeds.min(3),
             published_gp,
             published_gp_seeds: 1,
-            baseline_gp_seeds: if is_pace { self.baseline_gp_seeds } else { 0 },
             reconstruct: (self.reconstruct.0.min(1000), 10),
             ..self
         }

@@ -58,6 +58,14 @@ pub trait Surrogate: Send + Sync {
     /// If D differs.
     fn predict(&self, x: MatRef<'_, f64>) -> Posterior;
 
+    /// The expected score of every row of `x`, without variances if that is cheaper.
+    ///
+    /// # Panics
+    /// If D differs from that of the fit.
+    fn predict_mean(&self, x: MatRef<'_, f64>) -> Vec<f64> {
+        self.predict(x).mean
+    }
+
     /// As [`predict`](Self::predict), for vectors in single precision. It does not copy a large pool as a whole.
     fn predict_f32(&self, x: MatRef<'_, f32>) -> Posterior {
         let mut whole = Posterior { mean: Vec::new(), variance: Vec::new(), noise: 0.0 };
@@ -98,6 +106,10 @@ pub trait Surrogate: Send + Sync {
 impl<S: Surrogate + ?Sized> Surrogate for Box<S> {
     fn predict(&self, x: MatRef<'_, f64>) -> Posterior {
         (**self).predict(x)
+    }
+
+    fn predict_mean(&self, x: MatRef<'_, f64>) -> Vec<f64> {
+        (**self).predict_mean(x)
     }
 
     fn predict_f32(&self, x: MatRef<'_, f32>) -> Posterior {

@@ -95,13 +95,14 @@ enum Predictor<'a> {
     FineTuned(&'a Vectoriser, HeadConfig),
 }
 
-/// Predicts by every method, and records the rows. Only PACE's run has what does not depend on the encoder, and fine-tuning.
+/// Predicts by every method, and records the rows: by the vectors of the encoder; with `controls` also by what does not depend on
+/// it, and by PACE fine-tuned.
 ///
 /// # Errors
 /// Those of the fits, or a file that cannot be written.
 pub fn predict(
     plan: &FewLabelsPlan,
-    is_pace: bool,
+    controls: bool,
     dags: &[Dag],
     embedded: &Embedded,
     accuracies: &[f64],
@@ -111,7 +112,7 @@ pub fn predict(
     let own = Features::new(embedded.vectors.clone()).standardised();
     let mut found = vec![("gp", "GP on vectors of the encoder", own)];
     let mut taught = None;
-    if is_pace {
+    if controls {
         let known = features::properties(dags).standardised();
         let how = (plan.property_epochs, plan.encoder_seed);
         let model = properties::taught(&embedded.trained, dags, &known, how, run)?;
@@ -140,7 +141,6 @@ pub fn predict(
         let fine_tuned = |model, head| Predictor::FineTuned(model, head);
         kinds.extend([
             ("ranking_taught", "learnt properties, fine-tuned, ranking loss", fine_tuned(taught, HeadConfig::Ranking)),
-            ("regression_taught", "the same, squared error", fine_tuned(taught, HeadConfig::Regression)),
             ("ranking", "fine-tuned, ranking loss", fine_tuned(&embedded.trained, HeadConfig::Ranking)),
             ("regression", "fine-tuned, squared error", fine_tuned(&embedded.trained, HeadConfig::Regression)),
             ("scratch", "without pre-training, ranking loss", fine_tuned(&embedded.untrained, HeadConfig::Ranking)),
@@ -192,7 +192,7 @@ fn orders(
             Predictor::Gp(Features { vectors, parts }) => {
                 let (x, x_test) = (widen(&vectors.select(known)), widen(&vectors.select(test)));
                 let gp = AdditiveGpConfig { parts: Parts::Widths(parts.clone()), ..plan.gp.clone() };
-                gp.fit_with(x.as_ref(), &y, seeds[index], &mut |_| {})?.predict(x_test.as_ref()).mean
+                gp.fit_with(x.as_ref(), &y, seeds[index], &mut |_| {})?.predict_mean(x_test.as_ref())
             }
             Predictor::FineTuned(model, head) => {
                 let of = |rows: &[usize]| rows.iter().map(|&row| dags[row].clone()).collect::<Vec<Dag>>();

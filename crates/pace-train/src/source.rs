@@ -20,6 +20,11 @@ pub trait Source: Sync {
     /// The same for training: dropout, noise and corruption come from `seed`.
     fn train_batch(&self, rows: &[usize], seed: u64, device: &Device) -> Self::Batch;
 
+    /// Cuts graphs into `order.len() / batch_size` batches, rounded up.
+    fn cut<'o>(&self, order: &'o [usize], batch_size: usize) -> Vec<&'o [usize]> {
+        order.chunks(batch_size).collect()
+    }
+
     /// The order in which these graphs are computed fastest. Their vectors do not depend on it.
     fn order(&self, rows: Range<usize>) -> Vec<usize> {
         rows.collect()
@@ -59,6 +64,29 @@ impl Source for AstTable {
 
     fn train_batch(&self, rows: &[usize], seed: u64, device: &Device) -> AstBatch {
         AstTable::batch(self, rows, device).train(seed)
+    }
+
+    /// Batches of about equally many nodes: trees differ a thousandfold, and nodes are what steps and their memory cost.
+    fn cut<'o>(&self, order: &'o [usize], batch_size: usize) -> Vec<&'o [usize]> {
+        let n_batches = order.len().div_ceil(batch_size);
+        let total: usize = order.iter().map(|&tree| self.n_nodes(tree)).sum();
+        let (mut rest, mut seen, mut batches) = (order, 0, Vec::with_capacity(n_batches));
+        for batch in 0..n_batches {
+            let (end, n_later) = (total as u128 * (batch as u128 + 1) / n_batches as u128, n_batches - batch - 1);
+            let mut count = 0;
+            // None is empty, and a tree belongs where most of it lies.
+            while count < rest.len() - n_later {
+                let n_nodes = self.n_nodes(rest[count]);
+                if count > 0 && (seen + n_nodes / 2) as u128 > end {
+                    break;
+                }
+                (seen, count) = (seen + n_nodes, count + 1);
+            }
+            let (own, others) = rest.split_at(count);
+            batches.push(own);
+            rest = others;
+        }
+        batches
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use burn::tensor::{Device, Int, Tensor};
 
 use super::table::Node;
-use super::{AstLayout, Packing};
+use super::{AstLayout, Attends, Packing};
 use crate::batch::{GraphBatch, Pass, floats, ints};
 use crate::kernel::PairLists;
 use crate::layers::{EdgeList, Relation};
@@ -28,7 +28,7 @@ pub struct AstBatch {
     pub positions: Tensor<1, Int>,
     /// Positions of the parents, clipped; P for the root, `[R]`.
     pub parents: Tensor<1, Int>,
-    /// The mask: every node attends to itself and its descendants (`MaskRule::AST`), so the root attends to all.
+    /// The mask: every node attends to itself and those that [`AstLayout::attends`] says.
     pub attention: AstAttention,
     /// Numbers to be predicted, `[B]`.
     pub targets: Option<Tensor<1>>,
@@ -90,8 +90,8 @@ impl AstBatch {
             }
         }
         let attention = match layout.packing {
-            Packing::Padded => AstAttention::Dense(dense(trees, longest, device)),
-            Packing::Packed => AstAttention::Sparse(sparse(trees, device)),
+            Packing::Padded => AstAttention::Dense(dense(trees, longest, layout.attends, device)),
+            Packing::Packed => AstAttention::Sparse(sparse(trees, layout.attends, device)),
         };
         let r = rows.types.len();
         let stride = |tree: &[Node]| if layout.packing == Packing::Padded { longest } else { tree.len() };
@@ -126,16 +126,31 @@ impl AstBatch {
     /// Who hears whom by a relation.
     pub fn messages(&self, relation: Relation) -> &EdgeList {
         let links = &*self.links;
-        links.messages[relation as usize].get_or_init(|| {
-            let turned = |edges: &[(usize, usize)]| edges.iter().map(|&(from, to)| (to, from)).collect();
-            let edges = match relation {
-                Relation::Parent => links.tree.clone(),
-                Relation::Children => turned(&links.tree),
-                Relation::Previous => links.tokens.clone(),
-                Relation::Next => turned(&links.tokens),
-            };
-            EdgeList::new(edges, links.n_rows, &links.device)
-        })
+        let edges = || EdgeList::new(self.pairs(relation).collect(), links.n_rows, &links.device);
+        links.messages[relation as usize].get_or_init(edges)
+    }
+
+    /// Who is heard by whom: pairs of rows.
+    pub(crate) fn pairs(&self, relation: Relation) -> impl Iterator<Item = (usize, usize)> {
+        let (edges, turned) = match relation {
+            Relation::Parent => (&self.links.tree, false),
+            Relation::Children => (&self.links.tree, true),
+            Relation::Previous => (&self.links.tokens, false),
+            Relation::Next => (&self.links.tokens, true),
+        };
+        edges.iter().map(move |&(from, to)| if turned { (to, from) } else { (from, to) })
+    }
+
+    /// How many rows there are, R.
+    pub fn n_rows(&self) -> usize {
+        self.links.n_rows
+    }
+
+    /// The rows of nodes, and to which tree each belongs; padding is left out.
+    pub fn node_rows(&self) -> (Vec<u32>, Vec<u32>) {
+        let trees = self.roots().into_iter().zip(&self.lengths).enumerate();
+        let rows = trees.flat_map(|(tree, (root, &length))| (root..root + length as u32).map(move |row| (row, tree)));
+        rows.map(|(row, tree)| (row, tree as u32)).unzip()
     }
 
     /// The row of each root, ascending.
@@ -199,31 +214,61 @@ impl Rows {
     }
 }
 
-fn dense(trees: &[&[Node]], n: usize, device: &Device) -> Tensor<3> {
+/// How many pairs of a node and one that it attends to a tree of `n` nodes has, of which `n_below` are of a node and itself or a
+/// descendant. As many are of a node and itself or an ancestor.
+pub(super) fn n_pairs(attends: Attends, n: usize, n_below: usize) -> usize {
+    match attends {
+        Attends::Descendants | Attends::Ancestors => n_below,
+        Attends::Relatives => 2 * n_below - n,
+    }
+}
+
+/// Those that a node attends to, ascending. A subtree is an interval of the walk, and ancestors are found from parent to parent.
+fn keys(tree: &[Node], place: usize, attends: Attends, found: &mut Vec<u32>) {
+    let start = found.len();
+    if attends != Attends::Descendants {
+        let mut above = tree[place].parent;
+        while let Some(ancestor) = above {
+            found.push(ancestor);
+            above = tree[ancestor as usize].parent;
+        }
+        found[start..].reverse();
+    }
+    let end = if attends == Attends::Ancestors { place as u32 + 1 } else { tree[place].end };
+    found.extend(place as u32..end);
+}
+
+fn dense(trees: &[&[Node]], n: usize, attends: Attends, device: &Device) -> Tensor<3> {
     let mut bias = vec![f32::NEG_INFINITY; trees.len() * n * n];
+    let mut allowed = Vec::new();
     for (matrix, tree) in bias.chunks_exact_mut((n * n).max(1)).zip(trees) {
         for (place, row) in matrix.chunks_exact_mut(n).enumerate() {
-            let end = tree.get(place).map_or(place + 1, |node| node.end as usize);
-            row[place..end].fill(0.0);
+            allowed.clear();
+            match place < tree.len() {
+                true => keys(tree, place, attends, &mut allowed),
+                // Padding sees itself.
+                false => allowed.push(place as u32),
+            }
+            allowed.iter().for_each(|&key| row[key as usize] = 0.0);
         }
     }
     floats(bias, [trees.len(), n, n], device)
 }
 
-/// A subtree is an interval of the walk, so the keys of a node are the rows from itself to its end.
-fn sparse(trees: &[&[Node]], device: &Device) -> PairLists {
-    let in_tree =
-        |tree: &&[Node]| tree.iter().enumerate().map(|(place, node)| node.end as usize - place).sum::<usize>();
-    let n_pairs: usize = trees.iter().map(in_tree).sum();
+fn sparse(trees: &[&[Node]], attends: Attends, device: &Device) -> PairLists {
+    let below = |tree: &[Node]| tree.iter().enumerate().map(|(place, node)| node.end as usize - place).sum::<usize>();
+    let n_pairs: usize = trees.iter().map(|tree| n_pairs(attends, tree.len(), below(tree))).sum();
     assert!(n_pairs <= MAX_PAIRS, "a batch of {n_pairs} pairs, and it holds {MAX_PAIRS}; put fewer trees into it");
-    let (mut offsets, mut keys) = (vec![0], Vec::with_capacity(n_pairs));
+    let (mut offsets, mut found) = (vec![0], Vec::with_capacity(n_pairs));
     let mut first = 0;
     for tree in trees {
-        for (place, node) in tree.iter().enumerate() {
-            keys.extend(first + place as u32..first + node.end);
-            offsets.push(keys.len() as u32);
+        for place in 0..tree.len() {
+            let start = found.len();
+            keys(tree, place, attends, &mut found);
+            found[start..].iter_mut().for_each(|key| *key += first);
+            offsets.push(found.len() as u32);
         }
         first += tree.len() as u32;
     }
-    PairLists::new(offsets, keys, device)
+    PairLists::new(offsets, found, device)
 }

@@ -26,6 +26,20 @@ pub enum Packing {
     Packed,
 }
 
+/// Whom a node attends to besides itself. In a tree all of these are few: a node has about as many ancestors, and on average as
+/// many descendants, as the tree is deep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attends {
+    /// Its descendants (`MaskRule::AST`): the root attends to all.
+    #[default]
+    Descendants,
+    /// Its ancestors: what PACE's mask allows on other DAGs.
+    Ancestors,
+    /// Both.
+    Relatives,
+}
+
 /// How trees become tensors: the facts of the data and the limits of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AstLayout {
@@ -40,4 +54,7 @@ pub struct AstLayout {
     pub n_positions: usize,
     /// Padded or packed.
     pub packing: Packing,
+    /// Whom a node attends to.
+    #[serde(default)]
+    pub attends: Attends,
 }

@@ -5,7 +5,7 @@ use pace_graph::dataset::Ast;
 use pace_graph::structure::DfsTree;
 use pace_graph::{Csr, Error};
 
-use super::batch::{AstBatch, MAX_PAIRS};
+use super::batch::{AstBatch, MAX_PAIRS, n_pairs};
 use super::{AstLayout, Packing};
 
 /// The trees of a dataset in host memory, node after node: 24 bytes per node.
@@ -58,7 +58,7 @@ impl AstTable {
     ///
     /// # Errors
     /// If it is no tree in DFS pre-order, has a type or an attribute beyond the layout's, or too many pairs for a batch: more
-    /// than 2^32 - 1 of a node and a descendant if batches are packed, of any two nodes if they are padded.
+    /// than 2^32 - 1 of a node and one that it attends to if batches are packed, of any two nodes if they are padded.
     pub fn push(&mut self, ast: &Ast) -> Result<(), Error> {
         let tree = DfsTree::new(&ast.dag)?;
         let limits = [("type", self.layout.n_types), ("attribute", self.layout.n_attributes)];
@@ -69,9 +69,10 @@ impl AstTable {
                 return Err(Error::Rule { spec: "ast layout".to_owned(), rule });
             }
         }
+        let n = ast.dag.n_nodes();
         let n_pairs = match self.layout.packing {
-            Packing::Packed => (0..ast.dag.n_nodes()).map(|node| tree.end(node) - node).sum(),
-            Packing::Padded => ast.dag.n_nodes().saturating_mul(ast.dag.n_nodes()),
+            Packing::Packed => n_pairs(self.layout.attends, n, (0..n).map(|node| tree.end(node) - node).sum()),
+            Packing::Padded => n.saturating_mul(n),
         };
         if n_pairs > MAX_PAIRS {
             let rule = format!("{n_pairs} pairs of nodes, and a batch holds {MAX_PAIRS}; cut the tree or drop it");
@@ -124,6 +125,11 @@ impl AstTable {
     /// The layout of all trees.
     pub fn layout(&self) -> &AstLayout {
         &self.layout
+    }
+
+    /// How many nodes a tree has.
+    pub fn n_nodes(&self, tree: usize) -> usize {
+        self.trees.row(tree).len()
     }
 
     /// Nodes of every tree, for [`length_buckets`](super::length_buckets).

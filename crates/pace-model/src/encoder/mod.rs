@@ -33,7 +33,10 @@ use serde::{Deserialize, Serialize};
 use crate::batch::{DagBatch, GraphBatch, Layout, Padding, ints};
 use crate::layers::NodeEmbedding;
 
-pub use ast::{AstPace, AstPaceConfig};
+pub use ast::{
+    AstBag, AstBagConfig, AstEncoder, AstEncoderConfig, AstPace, AstPaceConfig, AstReadout, AstRecursion,
+    AstRecursionConfig,
+};
 pub use dagnn::{Dagnn, DagnnConfig};
 pub use dagnn_bn::DagnnBnConfig;
 pub use deepgmg::{DeepGmg, DeepGmgConfig};

@@ -1,4 +1,4 @@
-//! [`AstEmbedding`]: the nodes of an abstract syntax tree as vectors.
+//! [`AstLabels`] and [`AstEmbedding`]: the nodes of an abstract syntax tree as vectors.
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
@@ -8,25 +8,52 @@ use super::init::Init;
 use crate::ast::{AstBatch, AstLayout};
 use crate::kernel::Dropout;
 
-/// Type, attribute, depth and position of a node:
+/// What a node is by itself, the node encoder of the OGB baselines (Hu et al., 2020):
 ///
 /// ```text
-/// x_j = Drop( T[type_j] + A[attribute_j] + D[depth_j] + ReLU(E1[j] + E2[parent_j]) W )
+/// T[type_j] + A[attribute_j] + D[depth_j]
 /// ```
-///
-/// The last term is the dag2seq encoding (equations 1 and 2) of a tree in DFS order: a one-hot vector times a matrix is a
-/// row of it, and the sum over the predecessors has one term, the parent. The root has an extra row for "no parent".
-/// The first three are the node encoder of the OGB baselines (Hu et al., 2020). The paper's own node encoder for
-/// OGBG-CODE2 is "a GNN" and not published; [`TreeMessages`](super::TreeMessages) between [`AstEmbedding::label`] and
-/// [`AstEmbedding::join`] is one.
 #[derive(Module, Debug)]
-pub struct AstEmbedding {
+pub struct AstLabels {
     /// [types, D].
     types: Param<Tensor<2>>,
     /// [attributes, D].
     attributes: Param<Tensor<2>>,
     /// [max_depth + 1, D].
     depths: Param<Tensor<2>>,
+}
+
+impl AstLabels {
+    /// Labels of width `d`; tables are standard normal.
+    pub fn new(layout: &AstLayout, d: usize, init: &mut Init<'_>) -> AstLabels {
+        AstLabels {
+            types: init.normal([layout.n_types, d]),
+            attributes: init.normal([layout.n_attributes, d]),
+            depths: init.normal([layout.max_depth + 1, d]),
+        }
+    }
+
+    /// Shapes: batch of R rows -> [R, D].
+    pub fn forward(&self, batch: &AstBatch) -> Tensor<2> {
+        self.types.val().select(0, batch.types.clone())
+            + self.attributes.val().select(0, batch.attributes.clone())
+            + self.depths.val().select(0, batch.depths.clone())
+    }
+}
+
+/// Label and position of a node:
+///
+/// ```text
+/// x_j = Drop( label_j + ReLU(E1[j] + E2[parent_j]) W )
+/// ```
+///
+/// The last term is the dag2seq encoding (equations 1 and 2) of a tree in DFS order: a one-hot vector times a matrix is a
+/// row of it, and the sum over the predecessors has one term, the parent. The root has an extra row for "no parent".
+/// The label is that of [`AstLabels`]. The paper's own node encoder for OGBG-CODE2 is "a GNN" and not published;
+/// [`TreeMessages`](super::TreeMessages) between [`AstEmbedding::label`] and [`AstEmbedding::join`] is one.
+#[derive(Module, Debug)]
+pub struct AstEmbedding {
+    labels: AstLabels,
     /// E1, [P, D].
     positions: Param<Tensor<2>>,
     /// E2, [P + 1, D].
@@ -39,9 +66,7 @@ impl AstEmbedding {
     /// An embedding into width `d`; tables are standard normal.
     pub fn new(layout: &AstLayout, d: usize, init: &mut Init<'_>) -> AstEmbedding {
         AstEmbedding {
-            types: init.normal([layout.n_types, d]),
-            attributes: init.normal([layout.n_attributes, d]),
-            depths: init.normal([layout.max_depth + 1, d]),
+            labels: AstLabels::new(layout, d, init),
             positions: init.normal([layout.n_positions, d]),
             parents: init.normal([layout.n_positions + 1, d]),
             mix: init.uniform([d, d], 1.0 / (d as f64).sqrt()),
@@ -50,9 +75,7 @@ impl AstEmbedding {
 
     /// Type, attribute and depth: what a node is by itself. Shapes: batch of R rows -> [R, D].
     pub fn label(&self, batch: &AstBatch) -> Tensor<2> {
-        self.types.val().select(0, batch.types.clone())
-            + self.attributes.val().select(0, batch.attributes.clone())
-            + self.depths.val().select(0, batch.depths.clone())
+        self.labels.forward(batch)
     }
 
     /// Adds the positions. Shapes: batch of R rows, labels [R, D] -> [R, D].

@@ -25,7 +25,7 @@ mod token_table;
 mod tree_messages;
 
 pub use crate::batch::Stream;
-pub use ast_embedding::AstEmbedding;
+pub use ast_embedding::{AstEmbedding, AstLabels};
 pub(crate) use block::probability;
 pub use block::{BlocksConfig, DecoderBlock, EncoderBlock, NormPlacement};
 pub use decay::undecayed;

@@ -6,7 +6,7 @@ use pace_graph::Dag;
 use pace_graph::dataset::Ast;
 use pace_graph::enumerate::{RandomAst, Sampler};
 use pace_graph::structure::{DfsTree, MaskRule, depths};
-use pace_model::ast::{AstAttention, AstBatch, AstTable, Packing, length_buckets};
+use pace_model::ast::{AstAttention, AstBatch, AstLayout, AstTable, Packing, length_buckets};
 use pace_model::encoder::{AstPace, AstPaceConfig, GraphEncoder};
 use pace_model::internals::{self as kernel, Dropout, PairLists, sparse_attention};
 use pace_model::layers::{BlocksConfig, Init, NormPlacement, Relation, TreeMessagesConfig};
@@ -16,11 +16,11 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::fit::{assert_all_graded, assert_learns, device, fit, gap, numbers};
 
-const TYPES: u16 = 7;
-const ATTRIBUTES: usize = 20;
+pub const TYPES: u16 = 7;
+pub const ATTRIBUTES: usize = 20;
 
 /// Random trees of the given sizes; the label of a tree follows from its second node.
-fn trees(sizes: &[usize]) -> Vec<Ast> {
+pub fn trees(sizes: &[usize]) -> Vec<Ast> {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     let tree = |&n_nodes: &usize| {
         let dag = RandomAst { n_nodes, n_types: TYPES, max_depth: 12 }.sample(&mut rng);
@@ -38,13 +38,18 @@ fn trees(sizes: &[usize]) -> Vec<Ast> {
     sizes.iter().map(tree).collect()
 }
 
-fn small(packing: Packing, norm: NormPlacement, dropout: f64) -> AstPaceConfig {
+pub fn small(packing: Packing, norm: NormPlacement, dropout: f64) -> AstPaceConfig {
     let blocks = BlocksConfig { n_layers: 2, n_heads: 4, d_ff: 24, dropout, norm, tied_init: false };
     AstPaceConfig { d_model: 16, blocks, max_depth: 5, n_positions: 12, packing, ..AstPaceConfig::code2() }
 }
 
 fn batch(asts: &[Ast], config: &AstPaceConfig, device: &Device) -> AstBatch {
-    let table = AstTable::new(asts, config.layout(usize::from(TYPES), ATTRIBUTES)).unwrap();
+    batch_of(asts, config.layout(usize::from(TYPES), ATTRIBUTES), device)
+}
+
+/// All trees in one batch.
+pub fn batch_of(asts: &[Ast], layout: AstLayout, device: &Device) -> AstBatch {
+    let table = AstTable::new(asts, layout).unwrap();
     table.batch(&(0..asts.len()).collect::<Vec<_>>(), device)
 }
 

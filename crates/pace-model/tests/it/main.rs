@@ -1,6 +1,7 @@
 //! Integration tests of pace-model, one binary.
 
 mod ast;
+mod ast_encoders;
 mod dagnn;
 mod decay;
 mod device;

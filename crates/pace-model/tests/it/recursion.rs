@@ -153,13 +153,18 @@ impl Slow<'_> {
     /// The states of a node in all layers; `root` is what it hears instead of nothing.
     pub fn state(&self, op: usize, heard: &[Heard<'_>], root: Option<&[f64]>) -> Vec<Vec<f64>> {
         let inputs = format!("{}.cell.input", self.layer(0));
-        let mut below = one_hot(op, self.weights.get(&inputs).0[0]);
-        let mut states = Vec::new();
+        self.state_over(one_hot(op, self.weights.get(&inputs).0[0]), heard, root)
+    }
+
+    /// The same for a node that is a vector.
+    pub fn state_over(&self, x: Vec<f64>, heard: &[Heard<'_>], root: Option<&[f64]>) -> Vec<Vec<f64>> {
+        // A query of any size cancels.
+        let query = 0.3 * x[0] - 1.0;
+        let (mut below, mut states) = (x, Vec::new());
         for layer in 0..self.n_layers {
             let hidden = match root {
                 Some(root) if heard.is_empty() => root.to_vec(),
-                // A query of any size cancels.
-                _ => self.message(layer, heard, 0.3 * op as f64 - 1.0),
+                _ => self.message(layer, heard, query),
             };
             below = self.weights.gru(&format!("{}.cell", self.layer(layer)), &below, &hidden);
             states.push(below.clone());

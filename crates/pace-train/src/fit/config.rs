@@ -33,6 +33,9 @@ pub struct FitConfig {
     pub clip: Option<f64>,
     /// Sum or mean.
     pub reduction: Reduction,
+    /// Stop after this many steps, even inside an epoch: a budget that epochs are too coarse for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<usize>,
     /// Stop when the epoch loss has not reached a new low for this many epochs.
     pub early_stop: Option<usize>,
 }
@@ -48,6 +51,7 @@ impl FitConfig {
             schedule: Schedule::Plateau { factor: 0.1, patience: 10 },
             clip: None,
             reduction: Reduction::Sum,
+            max_steps: None,
             early_stop: None,
         }
     }

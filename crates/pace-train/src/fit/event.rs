@@ -39,6 +39,8 @@ pub enum Event<'a> {
         graphs: usize,
         /// Mean loss of the epoch so far.
         loss: f64,
+        /// Seconds of training in all, those before a resumption included.
+        seconds: f64,
     },
     /// An epoch ended.
     Epoch {

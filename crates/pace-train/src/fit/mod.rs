@@ -1,6 +1,6 @@
 //! [`fit`]: the training loop.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use burn::optim::ModuleOptimizer;
 use burn::tensor::Device;
@@ -60,10 +60,31 @@ where
     S: Source,
     M: Objective<S::Batch> + Sync,
 {
+    fit_watched(model, source, config, devices, checkpoint, |event, _| observe(event))
+}
+
+/// As [`fit`], for an observer that looks at the model, too, such as one that draws its quality over time. The time it takes is
+/// not counted as training.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_watched<M, S>(
+    model: M,
+    source: &S,
+    config: &FitConfig,
+    devices: &[Device],
+    checkpoint: Option<&Checkpoint>,
+    mut watch: impl FnMut(Event<'_>, &M),
+) -> Result<Fitted<M>, Error>
+where
+    S: Source,
+    M: Objective<S::Batch> + Sync,
+{
     config.check(source.n_graphs(), devices.len())?;
     let n_graphs = source.n_graphs();
     let steps_per_epoch = n_graphs.div_ceil(config.batch_size);
-    let n_steps = config.epochs * steps_per_epoch;
+    let n_steps = (config.epochs * steps_per_epoch).min(config.max_steps.unwrap_or(usize::MAX));
+    let n_epochs = n_steps.div_ceil(steps_per_epoch);
     let _lock = checkpoint.map(Checkpoint::lock).transpose()?;
     let Resumed { mut model, mut optimiser, mut state, damage } = match checkpoint {
         Some(checkpoint) => checkpoint.resume(model, config, n_graphs)?,
@@ -72,16 +93,24 @@ where
             Resumed { model, optimiser, state: State::default(), damage: None }
         }
     };
+    let (start, earlier, mut watching) = (Instant::now(), state.seconds, Duration::ZERO);
+    let mut tell = |event: Event<'_>, model: &M| {
+        let start = Instant::now();
+        watch(event, model);
+        watching += start.elapsed();
+        watching
+    };
     if let Some(damage) = &damage {
-        observe(Event::FellBack { damage });
+        tell(Event::FellBack { damage }, &model);
     }
-    observe(Event::Start { step: state.step, n_steps, graphs_per_step: config.batch_size });
-    let (start, earlier) = (Instant::now(), state.seconds);
+    let mut watched = tell(Event::Start { step: state.step, n_steps, graphs_per_step: config.batch_size }, &model);
+    let trained = |watched: Duration| earlier + (start.elapsed() - watched).as_secs_f64();
     let (mut saved, mut unseen) = (Instant::now(), 0);
-    while state.epochs.len() < config.epochs && !stopped(&state.epochs, config.early_stop) {
-        let (epoch, epoch_start) = (state.epochs.len(), Instant::now());
+    while state.epochs.len() < n_epochs && !stopped(&state.epochs, config.early_stop) {
+        let (epoch, epoch_start) = (state.epochs.len(), trained(watched));
         let order = shuffled(n_graphs, mix(config.seed, epoch as u64));
-        let batches = order.chunks(config.batch_size).skip(state.step - epoch * steps_per_epoch);
+        let batches = source.cut(&order, config.batch_size);
+        let batches = batches.into_iter().skip(state.step - epoch * steps_per_epoch).take(n_steps - state.step);
         let mut pending = Vec::with_capacity(READ_EVERY);
         let rate = |state: &State, step| config.optimiser.lr * config.schedule.factor(&state.schedule, step, n_steps);
         // The rate of the step before, in case a checkpoint was written after the last step of an epoch.
@@ -106,28 +135,31 @@ where
             state.step += 1;
             state.graphs += rows.len();
             unseen += rows.len();
-            if pending.len() == READ_EVERY || state.step.is_multiple_of(steps_per_epoch) {
+            let is_last = state.step.is_multiple_of(steps_per_epoch) || state.step == n_steps;
+            if pending.len() == READ_EVERY || is_last {
                 read(&mut pending, &mut state, epoch + 1, lr)?;
-                let loss = state.loss / state.count as f64;
-                observe(Event::Steps { step: state.step, graphs: std::mem::take(&mut unseen), loss });
+                let (loss, seconds) = (state.loss / state.count as f64, trained(watched));
+                let graphs = std::mem::take(&mut unseen);
+                watched = tell(Event::Steps { step: state.step, graphs, loss, seconds }, &model);
                 if let Some(checkpoint) = checkpoint.filter(|checkpoint| checkpoint.is_due(saved)) {
-                    state.seconds = earlier + start.elapsed().as_secs_f64();
+                    state.seconds = trained(watched);
                     checkpoint.save(&model, &optimiser, &state, config, n_graphs)?;
                     saved = Instant::now();
-                    observe(Event::Saved { step: state.step });
+                    watched = tell(Event::Saved { step: state.step }, &model);
                 }
             }
         }
         let outcome = Epoch { loss: state.loss / state.count as f64, lr };
         config.schedule.end_epoch(&mut state.schedule, outcome.loss);
         (state.loss, state.count) = (0.0, 0);
-        observe(Event::Epoch { epoch: epoch + 1, outcome: &outcome, seconds: epoch_start.elapsed().as_secs_f64() });
+        let seconds = trained(watched) - epoch_start;
+        watched = tell(Event::Epoch { epoch: epoch + 1, outcome: &outcome, seconds }, &model);
         state.epochs.push(outcome);
     }
-    state.seconds = earlier + start.elapsed().as_secs_f64();
+    state.seconds = trained(watched);
     if let Some(checkpoint) = checkpoint {
         checkpoint.save(&model, &optimiser, &state, config, n_graphs)?;
-        observe(Event::Saved { step: state.step });
+        tell(Event::Saved { step: state.step }, &model);
     }
     Ok(Fitted { model, epochs: state.epochs, graphs: state.graphs, seconds: state.seconds })
 }

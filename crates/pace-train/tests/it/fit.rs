@@ -1,7 +1,14 @@
 //! The loop: it learns, the same seed gives the same bits, and what cannot work is refused.
 
+use pace_graph::dataset::Ast;
+use pace_graph::enumerate::{RandomAst, Sampler};
+use pace_graph::structure::depths;
+use pace_model::ast::AstTable;
+use pace_model::encoder::AstPaceConfig;
 use pace_model::store::to_safetensors;
-use pace_train::{Error, Event, FitConfig, OptimiserConfig, Reduction, Schedule, fit};
+use pace_train::{Error, Event, FitConfig, OptimiserConfig, Reduction, Schedule, Source, fit, fit_watched};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::setting::{device, short, table, vae};
 
@@ -91,4 +98,52 @@ fn what_cannot_work_is_refused() {
     assert!(run(FitConfig { batch_size: 0, ..short() }, 10, 1).to_string().contains("batch size"));
     assert!(run(FitConfig { optimiser: OptimiserConfig::adam(-1.0), ..short() }, 10, 1).to_string().contains("rate"));
     assert!(run(short(), 10, 0).to_string().contains("devices"));
+}
+
+/// 100 graphs in batches of 20 are 5 steps per epoch; 7 steps end in the second.
+#[test]
+fn a_budget_of_steps_ends_inside_an_epoch() {
+    let device = device().autodiff();
+    let config = FitConfig { max_steps: Some(7), ..short() };
+    let (mut seconds, mut steps) = (0.0, Vec::new());
+    let start = std::time::Instant::now();
+    let fitted = fit_watched(vae(&device), &table(100), &config, &[device], None, |event, model| {
+        if let Event::Steps { step, seconds: some, .. } = event {
+            // Looking takes time that is no training.
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            assert!(!to_safetensors(model).is_empty());
+            steps.push(step);
+            seconds = some;
+        }
+    })
+    .unwrap();
+    assert_eq!((steps, fitted.graphs, fitted.epochs.len()), (vec![5, 7], 140, 2));
+    assert!(fitted.seconds >= seconds && fitted.seconds < start.elapsed().as_secs_f64() - 0.55);
+}
+
+/// As many batches as ever, none empty, all of about equally many nodes, and every tree in one of them.
+#[test]
+fn batches_of_trees_have_equally_many_nodes() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut table = AstTable::empty(AstPaceConfig::code2().layout(5, 5));
+    // One tree is larger than several batches.
+    for tree in 0..203 {
+        let n_nodes = if tree == 50 { 5000 } else { rng.random_range(1..200) };
+        let dag = RandomAst { n_nodes, n_types: 5, max_depth: 12 }.sample(&mut rng);
+        let depths = depths(&dag).into_iter().map(|depth| depth as u32).collect();
+        let (attributes, is_attributed) = (vec![0; n_nodes], vec![false; n_nodes]);
+        let dfs_order = (0..n_nodes as u32).collect();
+        table.push(&Ast { dag, attributes, is_attributed, dfs_order, depths, label: Vec::new() }).unwrap();
+    }
+    let order: Vec<usize> = (0..203).rev().collect();
+    let batches = table.cut(&order, 10);
+    assert_eq!((batches.len(), batches.concat()), (21, order.clone()));
+    let n_nodes = |batch: &[usize]| batch.iter().map(|&tree| table.n_nodes(tree)).sum::<usize>();
+    let mean = n_nodes(&order) / 21;
+    for batch in batches {
+        assert!(!batch.is_empty());
+        let is_even = n_nodes(batch) < mean + 200 || batch.len() == 1;
+        assert!(is_even || batch.contains(&50), "{} nodes, {mean} on average", n_nodes(batch));
+    }
+    assert_eq!(table.cut(&order[..3], 1), [[202], [201], [200]]);
 }

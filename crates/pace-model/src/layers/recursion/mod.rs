@@ -87,6 +87,16 @@ impl Recursion {
         Recursion { layers: (0..config.n_layers).map(layer).collect(), config: *config }
     }
 
+    /// For nodes that are vectors of width `d_input`, without positions.
+    ///
+    /// # Panics
+    /// If there is no layer, or nodes are to hear operations.
+    pub fn over_vectors(config: &RecursionConfig, d_input: usize, init: &mut Init<'_>) -> Recursion {
+        assert_ne!(config.hearing, Hearing::GatedOps, "vectors are no operations");
+        // One-hot operations are a case of vectors.
+        Recursion::new(&RecursionConfig { vertex_ids: false, ..*config }, d_input, 0, init)
+    }
+
     /// The configuration this was made from.
     pub fn config(&self) -> &RecursionConfig {
         &self.config
@@ -106,9 +116,19 @@ impl Recursion {
     ///
     /// Shapes: roots [B, D] -> [R, D] for each layer.
     pub(crate) fn forward(&self, visits: &Visits, roots: Option<&Tensor<2>>) -> Vec<Tensor<2>> {
+        self.stacked(None, visits, roots)
+    }
+
+    /// The same where nodes are vectors, x in the order of the rows. Shapes: [R, D_in] -> [R, D] for each layer.
+    pub(crate) fn forward_over(&self, x: &Tensor<2>, visits: &Visits) -> Vec<Tensor<2>> {
+        self.stacked(Some(x), visits, None)
+    }
+
+    fn stacked(&self, x: Option<&Tensor<2>>, visits: &Visits, roots: Option<&Tensor<2>>) -> Vec<Tensor<2>> {
         let mut states: Vec<Tensor<2>> = Vec::with_capacity(self.layers.len());
         for layer in &self.layers {
-            states.push(layer.forward(states.last(), visits, roots));
+            let below = states.last().or(x);
+            states.push(layer.forward(below, visits, roots));
         }
         states
     }

@@ -19,6 +19,14 @@ pub(crate) struct Visits {
     pub told_ids: Arc<[u32]>,
 }
 
+impl Visits {
+    /// Of nodes that are vectors and have no positions.
+    pub fn of_vectors(lists: Arc<WalkLists>) -> Visits {
+        let told_ids = vec![0; lists.n_told()].into();
+        Visits { lists, tokens: Arc::default(), told_ids }
+    }
+}
+
 /// Collects nodes, each after all that it hears. Nodes of one operation and position that hear the same are one.
 #[derive(Debug)]
 pub(crate) struct VisitsBuilder {

@@ -4,13 +4,24 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::GraphEncoder;
-use crate::ast::{AstAttention, AstBatch, AstLayout, Packing};
-use crate::batch::Stream;
+use crate::ast::{AstAttention, AstBatch, AstLayout, Attends, Packing};
+use crate::batch::{Stream, ints};
+use crate::encoder::GraphEncoder;
 use crate::kernel::Dropout;
 use crate::layers::{
-    AstEmbedding, BlocksConfig, EncoderStack, Init, Keys, NormPlacement, TreeMessages, TreeMessagesConfig,
+    AstEmbedding, BlocksConfig, EncoderStack, Init, Keys, NormPlacement, Segments, TreeMessages, TreeMessagesConfig,
 };
+
+/// Which nodes make the vector of a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AstReadout {
+    /// The root, which attends to all nodes unless they attend to their ancestors only.
+    #[default]
+    Root,
+    /// The mean of all nodes.
+    Mean,
+}
 
 /// Configuration of [`AstPace`].
 ///
@@ -32,6 +43,12 @@ pub struct AstPaceConfig {
     /// unpublished GNN.
     #[serde(default)]
     pub messages: TreeMessagesConfig,
+    /// Whom a node attends to.
+    #[serde(default)]
+    pub attends: Attends,
+    /// Which nodes make the vector of a tree.
+    #[serde(default)]
+    pub readout: AstReadout,
 }
 
 impl AstPaceConfig {
@@ -45,18 +62,31 @@ impl AstPaceConfig {
             norm: NormPlacement::Post,
             tied_init: false,
         };
-        let messages = TreeMessagesConfig::default();
-        AstPaceConfig { d_model: 256, blocks, max_depth: 20, n_positions: 1000, packing: Packing::Packed, messages }
+        AstPaceConfig {
+            d_model: 256,
+            blocks,
+            max_depth: 20,
+            n_positions: 1000,
+            packing: Packing::Packed,
+            messages: TreeMessagesConfig::default(),
+            attends: Attends::default(),
+            readout: AstReadout::default(),
+        }
     }
 
     /// The layout this model needs for trees with `n_types` node types and `n_attributes` attributes.
     pub fn layout(&self, n_types: usize, n_attributes: usize) -> AstLayout {
-        let AstPaceConfig { max_depth, n_positions, packing, .. } = *self;
-        AstLayout { n_types, n_attributes, max_depth, n_positions, packing }
+        let AstPaceConfig { max_depth, n_positions, packing, attends, .. } = *self;
+        AstLayout { n_types, n_attributes, max_depth, n_positions, packing, attends }
     }
 
     /// Initialises for trees with `n_types` node types and `n_attributes` attributes.
+    ///
+    /// # Panics
+    /// If the root is read out and knows nothing but itself.
     pub fn init(&self, n_types: usize, n_attributes: usize, seed: u64, device: &Device) -> AstPace {
+        let is_blind = self.attends == Attends::Ancestors && self.readout == AstReadout::Root;
+        assert!(!is_blind, "the root has no ancestors to attend to; read out the mean of all nodes");
         let mut init = Init::new(seed, device);
         let layout = self.layout(n_types, n_attributes);
         AstPace {
@@ -69,7 +99,8 @@ impl AstPaceConfig {
     }
 }
 
-/// The PACE encoder of trees: every node reads itself and its descendants, and the root is read out.
+/// The PACE encoder of trees: every node reads itself and its descendants, and the root is read out; the fields `attends` and
+/// `readout` choose otherwise.
 ///
 /// Batches may be padded or packed, whatever the configuration says; both give the same vectors.
 #[derive(Module, Debug)]
@@ -123,10 +154,24 @@ impl GraphEncoder for AstPace {
     type Batch = AstBatch;
 
     fn embed(&self, batch: &AstBatch) -> Tensor<2> {
-        self.nodes_at(batch, &batch.roots())
+        match self.config.readout {
+            AstReadout::Root => self.nodes_at(batch, &batch.roots()),
+            AstReadout::Mean => mean_of_nodes(self.nodes(batch), batch),
+        }
     }
 
     fn d_embedding(&self) -> usize {
         self.config.d_model
     }
+}
+
+/// The mean of the nodes of each tree. Shapes: [R, D] -> [B, D].
+pub(super) fn mean_of_nodes(x: Tensor<2>, batch: &AstBatch) -> Tensor<2> {
+    let ((rows, trees), device) = (batch.node_rows(), x.device());
+    let segments = Segments::new(trees, batch.lengths.len(), &device);
+    let nodes = match rows.len() < batch.n_rows() {
+        true => x.select(0, ints(rows.iter().map(|&row| row as i32).collect(), [rows.len()], &device)),
+        false => x,
+    };
+    segments.mean(nodes)
 }

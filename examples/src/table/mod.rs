@@ -20,6 +20,7 @@ use serde_json::json;
 
 use crate::args::RunArgs;
 use crate::progress::steps_bar;
+use crate::report::Report;
 use gather::RowResults;
 pub use row::{Columns, Row};
 use row::{PACE, rows};
@@ -44,11 +45,29 @@ struct Job<'a> {
     has_controls: bool,
 }
 
+/// What a page shows besides its table: gets the title and the folder of each encoder that is done.
+pub type More = fn(&[(&str, PathBuf)], &mut Report) -> Result<()>;
+
 /// Runs what is missing, gathers what is there, and writes the table.
 ///
 /// # Errors
 /// If a row failed, after all others have run, or if a file cannot be written.
 pub fn run(dataset: &'static str, title: &str, encoder: &str, args: &RunArgs, columns: Columns) -> Result<()> {
+    run_with(dataset, title, encoder, args, columns, |_, _| Ok(()))
+}
+
+/// As [`run`], with more on the page.
+///
+/// # Errors
+/// As [`run`], and those of `more`.
+pub fn run_with(
+    dataset: &'static str,
+    title: &str,
+    encoder: &str,
+    args: &RunArgs,
+    columns: Columns,
+    more: More,
+) -> Result<()> {
     let rows = chosen(rows(dataset), encoder)?;
     let parent = args.out_dir(dataset, &encoder.replace(',', "+"))?;
     let mut jobs: Vec<Job<'_>> =
@@ -63,7 +82,11 @@ pub fn run(dataset: &'static str, title: &str, encoder: &str, args: &RunArgs, co
     let results = gather(&rows, &jobs)?;
     let mut run = args.start(dataset, encoder, json!({"rows": rows, "smoke": args.smoke}))?;
     report::record(&results, columns, &mut run);
-    let path = report::finish(title, &results, columns, run)?;
+    let mut page = report::page(title, &results, columns)?;
+    let is_done = |job: &&Job<'_>| job.dir.join("results.json").exists();
+    let done: Vec<(&str, PathBuf)> = jobs.iter().filter(is_done).map(|job| (job.row.title, job.dir.clone())).collect();
+    more(&done, &mut page)?;
+    let path = page.finish(run)?;
     println!("report: {}", path.display());
     if !failed.is_empty() {
         bail!(
@@ -200,7 +223,7 @@ mod tests {
         assert_eq!(names("gin,pace").unwrap(), "pace gin raw untrained");
         let error = names("pace,nothing").unwrap_err().to_string();
         assert!(error.contains("no row \"nothing\"") && error.contains("dagnn"), "{error}");
-        for dataset in ["na", "bn", "nas101", "nas301"] {
+        for dataset in ["na", "bn", "nas101", "nas301", "code2"] {
             let rows = rows(dataset);
             let mut names: Vec<&str> = rows.iter().map(|row| row.name).collect();
             names.sort_unstable();

@@ -1,7 +1,5 @@
 //! The page of a table: one row per system, the paper's numbers beside ours, and bars.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use pace_train::record::{Better, Metric, MetricSpec, Run};
 use serde_json::json;
@@ -31,11 +29,11 @@ pub fn record(rows: &[RowResults<'_>], columns: Columns, run: &mut Run) {
     }
 }
 
-/// Writes the page and the results; returns the page's path.
+/// The page with its table and bars.
 ///
 /// # Errors
-/// If a plot cannot be drawn or a file cannot be written.
-pub fn finish(title: &str, rows: &[RowResults<'_>], columns: Columns, run: Run) -> Result<PathBuf> {
+/// If a plot cannot be drawn.
+pub fn page(title: &str, rows: &[RowResults<'_>], columns: Columns) -> Result<Report> {
     let mut page = Report::new(&format!("{title}: all encoders"));
     page.text(
         "All rows have the same graphs, epochs, batches, learning rate and surrogates. Several encoders: mean and spread over \
@@ -59,7 +57,7 @@ pub fn finish(title: &str, rows: &[RowResults<'_>], columns: Columns, run: Run) 
         };
         page.plot(bar_chart(&spec.heading(), &bars)?);
     }
-    page.finish(run)
+    Ok(page)
 }
 
 /// The table as text; the first row is its head.

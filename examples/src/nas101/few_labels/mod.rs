@@ -9,7 +9,7 @@ mod fine_tune;
 mod properties;
 
 use anyhow::Result;
-use pace_graph::{Dag, DagSpec};
+use pace_graph::{Dag, DagSpec, mean_std};
 use pace_model::objective::HeadConfig;
 use pace_search::metrics::{kendall, spearman};
 use pace_search::strategy::Warp;
@@ -93,6 +93,8 @@ enum Predictor<'a> {
     Gp(&'a Features),
     /// An encoder with a head, both trained on the labels.
     FineTuned(&'a Vectoriser, HeadConfig),
+    /// The mean of both, each of spread 1: they err in different places.
+    Both(&'a Features, &'a Vectoriser, HeadConfig),
 }
 
 /// Predicts by every method, and records the rows: by the vectors of the encoder; with `controls` also by what does not depend on
@@ -138,6 +140,11 @@ pub fn predict(
     let mut kinds: Vec<(&str, &str, Predictor<'_>)> =
         found.iter().map(|(id, title, features)| (*id, *title, Predictor::Gp(features))).collect();
     if let Some(taught) = &taught {
+        let all = found.iter().find(|(id, ..)| *id == "all").map(|(_, _, features)| features);
+        kinds.extend(all.map(|all| {
+            let both = Predictor::Both(all, taught, HeadConfig::Ranking);
+            ("both", "mean of that GP and the encoder fine-tuned, ranking loss", both)
+        }));
         let fine_tuned = |model, head| Predictor::FineTuned(model, head);
         kinds.extend([
             ("ranking_taught", "learnt properties, fine-tuned, ranking loss", fine_tuned(taught, HeadConfig::Ranking)),
@@ -188,17 +195,23 @@ fn orders(
         let of = |rows: &[usize]| rows.iter().map(|&row| accuracies[row]).collect::<Vec<f64>>();
         let mut y = of(known);
         Warp::Ranks.apply(&mut y);
+        let by_gp = |Features { vectors, parts }: &Features| {
+            let (x, x_test) = (widen(&vectors.select(known)), widen(&vectors.select(test)));
+            let gp = AdditiveGpConfig { parts: Parts::Widths(parts.clone()), ..plan.gp.clone() };
+            anyhow::Ok(gp.fit_with(x.as_ref(), &y, seeds[index], &mut |_| {})?.predict_mean(x_test.as_ref()))
+        };
+        let by_head = |model: &Vectoriser, head: HeadConfig| {
+            let of = |rows: &[usize]| rows.iter().map(|&row| dags[row].clone()).collect::<Vec<Dag>>();
+            let (known, test) = (of(known), of(test));
+            let cells = Cells { known: &known, labels: &y, test: &test };
+            fine_tuned(&plan.fine_tune, head, model, cells, seeds[index])
+        };
         let predicted = match predictor {
-            Predictor::Gp(Features { vectors, parts }) => {
-                let (x, x_test) = (widen(&vectors.select(known)), widen(&vectors.select(test)));
-                let gp = AdditiveGpConfig { parts: Parts::Widths(parts.clone()), ..plan.gp.clone() };
-                gp.fit_with(x.as_ref(), &y, seeds[index], &mut |_| {})?.predict_mean(x_test.as_ref())
-            }
-            Predictor::FineTuned(model, head) => {
-                let of = |rows: &[usize]| rows.iter().map(|&row| dags[row].clone()).collect::<Vec<Dag>>();
-                let (known, test) = (of(known), of(test));
-                let cells = Cells { known: &known, labels: &y, test: &test };
-                fine_tuned(&plan.fine_tune, head, model, cells, seeds[index])?
+            Predictor::Gp(features) => by_gp(features)?,
+            Predictor::FineTuned(model, head) => by_head(model, head)?,
+            Predictor::Both(features, model, head) => {
+                let (one, other) = (of_spread_one(by_gp(features)?), of_spread_one(by_head(model, head)?));
+                one.into_iter().zip(other).map(|(one, other)| one + other).collect()
             }
         };
         bar.inc(1);
@@ -207,4 +220,11 @@ fn orders(
     });
     bar.finish_and_clear();
     found
+}
+
+/// The same numbers in units of their spread.
+fn of_spread_one(mut numbers: Vec<f64>) -> Vec<f64> {
+    let (_, spread) = mean_std(numbers.iter().copied());
+    numbers.iter_mut().for_each(|number| *number /= spread.max(f64::MIN_POSITIVE));
+    numbers
 }

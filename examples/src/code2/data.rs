@@ -199,10 +199,14 @@ fn part_of(name: &str) -> Part {
     }
 }
 
-/// The first name below the folder: a package or a module.
+/// Folders that hold packages of other people.
+const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
+
+/// The first name below the folder, or below its installed packages: a package or a module.
 fn package(path: &str, folder: &Path) -> String {
     let below = Path::new(path).strip_prefix(folder).unwrap_or(Path::new(path));
-    below.components().next().map_or_else(String::new, |first| first.as_os_str().to_string_lossy().into_owned())
+    let mut names = below.components().map(|name| name.as_os_str().to_string_lossy().into_owned());
+    names.find(|name| !INSTALLED.contains(&&**name)).unwrap_or_default()
 }
 
 /// The files of the Open Graph Benchmark.
@@ -242,6 +246,7 @@ mod tests {
         let root = Path::new("/lib");
         assert_eq!(package("/lib/email/mime/text.py", root), "email");
         assert_eq!(package("/lib/ast.py", root), "ast.py");
+        assert_eq!(package("/lib/site-packages/pip/main.py", root), "pip");
         assert_eq!(part_of("email"), part_of("email"));
         let parts: Vec<Part> = (0..1000).map(|name| part_of(&name.to_string())).collect();
         let count = |part| parts.iter().filter(|&&other| other == part).count();

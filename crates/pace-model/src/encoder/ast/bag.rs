@@ -10,7 +10,7 @@ use super::pace::mean_of_nodes;
 use crate::ast::{AstBatch, AstLayout, Attends, Packing};
 use crate::batch::Stream;
 use crate::encoder::GraphEncoder;
-use crate::layers::{AstLabels, Init, probability};
+use crate::layers::{AstLabels, Init, Norm, probability};
 
 /// Configuration of [`AstBag`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,18 +38,22 @@ impl AstBagConfig {
     pub fn init(&self, n_types: usize, n_attributes: usize, seed: u64, device: &Device) -> AstBag {
         let (mut init, layout) = (Init::new(seed, device), self.layout(n_types, n_attributes));
         let labels = AstLabels::new(&layout, self.d_model, &mut init);
-        AstBag { labels, map: init.linear(self.d_model, self.d_model, true), config: *self, layout }
+        let norm = Norm::new(self.d_model, &mut init);
+        AstBag { labels, norm, map: init.linear(self.d_model, self.d_model, true), config: *self, layout }
     }
 }
 
 /// The floor that an encoder of trees has to beat. With types and attributes of the n nodes, in any order:
 ///
 /// ```text
-/// Drop( ReLU( W 1/n sum over nodes j of (T[type_j] + A[attribute_j]) + b ) )
+/// Drop( ReLU( W LN( 1/n sum over nodes j of (T[type_j] + A[attribute_j]) ) + b ) )
 /// ```
+///
+/// Without the normalisation nothing is learnt for a long time: the mean of a hundred random vectors is short.
 #[derive(Module, Debug)]
 pub struct AstBag {
     labels: AstLabels,
+    norm: Norm,
     map: Linear,
     #[module(skip)]
     config: AstBagConfig,
@@ -70,7 +74,7 @@ impl GraphEncoder for AstBag {
     fn embed(&self, batch: &AstBatch) -> Tensor<2> {
         let dropout = batch.pass.dropout(self.config.dropout, Stream::EncoderEmbedding);
         let mean = mean_of_nodes(self.labels.forward(batch), batch);
-        dropout.apply(0, relu(self.map.forward(mean)))
+        dropout.apply(0, relu(self.map.forward(self.norm.forward(mean))))
     }
 
     fn d_embedding(&self) -> usize {

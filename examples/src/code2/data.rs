@@ -89,7 +89,7 @@ const PARTS: [Part; 3] = [Part::Train, Part::Valid, Part::Test];
 /// If nothing can be read, or a part is empty.
 pub fn read(source: &Source, args: &Args, plan: &Plan) -> Result<Code> {
     let entries = match source {
-        Source::Official(data) => official(data, plan.functions, args.run.seed)?,
+        Source::Official(data, folder) => official(data, folder, plan.functions, args.run.seed)?,
         _ => from_python(source, args, plan.functions)?,
     };
     let Entries { parts, n_types, n_attributes, skipped } = entries;
@@ -210,8 +210,8 @@ fn package(path: &str, folder: &Path) -> String {
 }
 
 /// The files of the Open Graph Benchmark.
-fn official(data: &DataDir, limit: usize, seed: u64) -> Result<Entries> {
-    let open = |file: &str| data.open("code2", file);
+fn official(data: &DataDir, folder: &str, limit: usize, seed: u64) -> Result<Entries> {
+    let open = |file: &str| data.open(folder, file);
     let names = |file: &str| anyhow::Ok(read_mapping(open(file)?, file)?);
     let (types, attributes) = (names("mapping/typeidx2type.csv")?, names("mapping/attridx2attr.csv")?);
     let (n_types, n_attributes) = (types.len(), attributes.len());

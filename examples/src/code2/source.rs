@@ -14,12 +14,14 @@ use super::Args;
 const CORPUS: &str = "py_functions.jsonl";
 /// A file that only the official dataset has.
 const OFFICIAL: &str = "raw/num-node-list.csv";
+/// Folders of `code2` that may hold it: its archive has one of its own.
+const FOLDERS: [&str; 2] = ["code2", "code2/ogbg_code2"];
 
 /// Where functions are.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// The files of the Open Graph Benchmark.
-    Official(DataDir),
+    /// The files of the Open Graph Benchmark, and their folder.
+    Official(DataDir, &'static str),
     /// JSON lines, with a split by project.
     Corpus(DataDir),
     /// JSON lines of the user.
@@ -44,8 +46,8 @@ pub fn find(args: &Args) -> Result<Source> {
         return Ok(if is_json { Source::JsonLines(path.clone()) } else { Source::Files(path.clone()) });
     }
     let data = args.run.data_dir();
-    if data.find("code2", OFFICIAL).is_some() {
-        return Ok(Source::Official(data));
+    if let Some(folder) = FOLDERS.into_iter().find(|folder| data.find(folder, OFFICIAL).is_some()) {
+        return Ok(Source::Official(data, folder));
     }
     if data.find("code2", CORPUS).is_some() {
         return Ok(Source::Corpus(data));
@@ -68,7 +70,7 @@ impl Source {
     /// In plain words.
     pub fn note(&self) -> String {
         match self {
-            Source::Official(_) => "OGBG-CODE2, the official files, split by project".to_owned(),
+            Source::Official(..) => "OGBG-CODE2, the official files, split by project".to_owned(),
             Source::Corpus(_) => {
                 "91,139 functions of 96 Python packages (py_functions.jsonl), split by project; not OGBG-CODE2, whose files are \
                  not to be had"

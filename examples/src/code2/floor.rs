@@ -40,8 +40,8 @@ mod tests {
             names.iter().map(|name| name.split(' ').map(str::to_owned).collect()).collect()
         };
         let floor = most_frequent(&names(&["get name", "get name", "get", "set"]), &names(&["get", "put"]));
-        assert_eq!(floor.words, ["get"], "get alone: 2/3 + 2/3 + 1; with name: 1 + 1 + 2/3");
-        assert!((floor.f1 - 0.5).abs() < 1e-12);
+        assert_eq!(floor.words, ["get", "name"], "2.33 alone, 2.67 with name, 2.6 with set");
+        assert!((floor.f1 - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(most_frequent(&[], &[]), Floor { words: Vec::new(), f1: 0.0 });
     }
 }

@@ -142,21 +142,20 @@ fn from_python(source: &Source, args: &Args, limit: usize) -> Result<Entries> {
     };
     if let Some((reader, name)) = source.json_lines()? {
         let mut rows = Extractor { dialect, filter: Filter::default() }.corpus(reader, &name);
-        while let Some(sample) = rows.next() {
+        for sample in rows.by_ref() {
             take(sample, &|origin| part_of(if origin.project.is_empty() { &origin.path } else { &origin.project }));
         }
         counts = rows.counts();
     } else if let Some(folder) = source.folder() {
         let filter = if args.no_filter { Filter::default() } else { Filter::code_search_net() };
         let mut files = Extractor { dialect, filter }.folder(folder)?;
-        while let Some(sample) = files.next() {
+        for sample in files.by_ref() {
             take(sample, &|origin| part_of(&package(&origin.path, folder)));
         }
         counts = files.counts();
     }
     bar.finish_and_clear();
-    drop(take);
-    let n_large = parts.iter_mut().map(|part| drop_large(part)).sum::<usize>();
+    let n_large = parts.iter_mut().map(drop_large).sum::<usize>();
     let [train, valid, test] = &mut parts;
     for (part, limit) in [(train, limit), (valid, limit / 4), (test, limit / 4)] {
         shuffle(part, args.run.seed);

@@ -82,7 +82,7 @@ pub fn plan(args: &Args) -> Result<Plan> {
     if !(0.0..1.0).contains(&args.model.dropout) {
         bail!("--dropout {} is not from 0 to below 1", args.model.dropout);
     }
-    if args.minutes.is_some_and(|minutes| !(minutes > 0.0)) {
+    if args.minutes.is_some_and(|minutes| minutes.is_nan() || minutes <= 0.0) {
         bail!("--minutes wants a time to train");
     }
     let smoke = args.run.smoke;

@@ -130,8 +130,11 @@ impl Measured {
     }
 }
 
-/// What is compared, and its name.
-const PARTS: [(&str, fn(&Rates) -> f64); 2] = [("train", |rates| rates.train), ("encode", |rates| rates.encode)];
+/// A measure by name.
+type Part = (&'static str, fn(&Rates) -> f64);
+
+/// What is compared.
+const PARTS: [Part; 2] = [("train", |rates| rates.train), ("encode", |rates| rates.encode)];
 
 /// Every number, and how many times faster PACE is.
 fn print(all: &[Measured]) {

@@ -23,6 +23,8 @@ fn write_packages(dir: &Path) {
         }
         std::fs::write(folder.join("things.py"), source).unwrap();
     }
+    let deep = format!("def sink(x):\n    \"\"\"Goes down.\"\"\"\n    return {}x\n", "-".repeat(3000));
+    std::fs::write(dir.join("package0/deep.py"), deep).unwrap();
     std::fs::write(dir.join("package0/broken.py"), "def f(:\n").unwrap();
     std::fs::write(dir.join("package0/empty.py"), "").unwrap();
     std::fs::write(dir.join("package0/latin.py"), b"# caf\xe9\ndef f():\n    pass\n").unwrap();
@@ -61,7 +63,8 @@ fn encoders_learn_names_and_floors_do_not() {
     let output = code2(&source, &out, &["--encoder", "all"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("3 of 43 files or rows could not be read"), "{text}");
+    assert!(text.contains("3 of 44 files or rows could not be read"), "{text}");
+    assert!(text.contains("1 had more than 4000000 pairs of nodes"), "{text}");
     let table = results(&out);
     let f1 = |row: &str| table["encoders"][row]["metrics"]["f1"]["mean"].as_f64().unwrap();
     for encoder in ["pace", "pace_no_gnn", "pace_relatives", "dagnn", "dvae", "bag"] {

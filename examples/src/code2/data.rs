@@ -19,8 +19,9 @@ use super::source::Source;
 use super::{Args, MAX_WORDS, N_WORDS};
 use crate::progress::rows_bar;
 
-/// Trees with more nodes than this are left out: a tree of 100,000 nodes in one chain has more pairs than a step can hold.
-const MAX_NODES: usize = 100_000;
+/// Trees with more pairs of a node and an ancestor than this are left out: a step keeps some hundred bytes of each, whatever the
+/// number of nodes. A tree of 30,000 nodes that is 20 deep has 600,000.
+const MAX_PAIRS: usize = 4_000_000;
 /// What cannot be read is shown so many times.
 const SHOWN_ERRORS: usize = 5;
 
@@ -155,7 +156,7 @@ fn from_python(source: &Source, args: &Args, limit: usize) -> Result<Entries> {
         counts = files.counts();
     }
     bar.finish_and_clear();
-    let n_large = parts.iter_mut().map(drop_large).sum::<usize>();
+    let n_heavy = parts.iter_mut().map(drop_heavy).sum::<usize>();
     let [train, valid, test] = &mut parts;
     for (part, limit) in [(train, limit), (valid, limit / 4), (test, limit / 4)] {
         shuffle(part, args.run.seed);
@@ -169,7 +170,7 @@ fn from_python(source: &Source, args: &Args, limit: usize) -> Result<Entries> {
         place: format!("{}:{} {}", sample.origin.path, sample.function.line, sample.function.name),
     };
     let skipped = format!(
-        "{} of {} files or rows could not be read, {} functions were filtered out, {n_large} were larger than {MAX_NODES} nodes",
+        "{} of {} files or rows could not be read, {} functions were filtered out, {n_heavy} had more than {MAX_PAIRS} pairs of nodes",
         counts.n_errors, counts.n_sources, counts.n_refused
     );
     let parts = parts.map(|part| part.into_iter().map(entry).collect());
@@ -177,9 +178,9 @@ fn from_python(source: &Source, args: &Args, limit: usize) -> Result<Entries> {
     Ok(Entries { parts, n_types, n_attributes, skipped })
 }
 
-fn drop_large(part: &mut Vec<Sample>) -> usize {
+fn drop_heavy(part: &mut Vec<Sample>) -> usize {
     let before = part.len();
-    part.retain(|sample| sample.function.tree.n_nodes() <= MAX_NODES);
+    part.retain(|sample| sample.function.tree.nodes().map(|node| node.depth + 1).sum::<usize>() <= MAX_PAIRS);
     before - part.len()
 }
 

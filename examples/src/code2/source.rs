@@ -72,9 +72,7 @@ impl Source {
         match self {
             Source::Official(..) => "OGBG-CODE2, the official files, split by project".to_owned(),
             Source::Corpus(_) => {
-                "91,139 functions of 96 Python packages (py_functions.jsonl), split by project; not OGBG-CODE2, whose files are \
-                 not to be had"
-                    .to_owned()
+                format!("functions of Python packages ({CORPUS}), split by project; not OGBG-CODE2")
             }
             Source::JsonLines(path) => format!("functions of {}", path.display()),
             Source::Files(path) => format!("functions of the Python files in {}, split by package", path.display()),
@@ -82,7 +80,9 @@ impl Source {
                 "documented functions of the Python library of this machine ({}), split by package: a stand-in for OGBG-CODE2",
                 path.display()
             ),
-            Source::Checkout(_) => "functions of the few Python files of this checkout: a stand-in for OGBG-CODE2".to_owned(),
+            Source::Checkout(_) => {
+                "functions of the few Python files of this checkout: a stand-in for OGBG-CODE2".to_owned()
+            }
         }
     }
 

@@ -267,6 +267,26 @@ fn controls(dataset: &str) -> Vec<Row> {
                     ("kendall_4236_gp", "kendall_4236_ranking"),
                 ],
             ),
+            control(
+                "taught_and_fine_tuned",
+                "PACE that learnt properties, fine-tuned",
+                &[
+                    ("kendall_100_gp", "kendall_100_ranking_taught"),
+                    ("kendall_172_gp", "kendall_172_ranking_taught"),
+                    ("kendall_424_gp", "kendall_424_ranking_taught"),
+                    ("kendall_4236_gp", "kendall_4236_ranking_taught"),
+                ],
+            ),
+            control(
+                "both",
+                "mean of that and of the GP on all",
+                &[
+                    ("kendall_100_gp", "kendall_100_both"),
+                    ("kendall_172_gp", "kendall_172_both"),
+                    ("kendall_424_gp", "kendall_424_both"),
+                    ("kendall_4236_gp", "kendall_4236_both"),
+                ],
+            ),
             control("local_1", "local search, no vectors", &[("regret_dngo", "regret_local_1")]),
             control("evolution_1", "evolution, no vectors", &[("regret_dngo", "regret_evolution_1")]),
             control("random", "random search", &[("regret_dngo", "regret_random")]),

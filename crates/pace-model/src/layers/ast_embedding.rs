@@ -8,6 +8,13 @@ use super::init::Init;
 use crate::ast::{AstBatch, AstLayout};
 use crate::kernel::Dropout;
 
+/// Standard normal rows of width 256 are of length 16. An attribute is seen a few times, and a step of Adam moves a number by about the
+/// learning rate, so its row would stay where chance put it. The loss of a bag on 20,000 functions with such rows: 3.20 after four
+/// passes at 0.0005, 3.21 after three at 0.004; with rows of length 0.8, 2.88 after four at 0.001.
+fn table_std(d: usize) -> f32 {
+    1.0 / (d as f32).sqrt()
+}
+
 /// What a node is by itself, the node encoder of the OGB baselines (Hu et al., 2020):
 ///
 /// ```text
@@ -24,12 +31,13 @@ pub struct AstLabels {
 }
 
 impl AstLabels {
-    /// Labels of width `d`; tables are standard normal.
+    /// Labels of width `d`; the rows of tables have about length 1.
     pub fn new(layout: &AstLayout, d: usize, init: &mut Init<'_>) -> AstLabels {
+        let std = table_std(d);
         AstLabels {
-            types: init.normal([layout.n_types, d]),
-            attributes: init.normal([layout.n_attributes, d]),
-            depths: init.normal([layout.max_depth + 1, d]),
+            types: init.normal_of([layout.n_types, d], std),
+            attributes: init.normal_of([layout.n_attributes, d], std),
+            depths: init.normal_of([layout.max_depth + 1, d], std),
         }
     }
 
@@ -63,12 +71,12 @@ pub struct AstEmbedding {
 }
 
 impl AstEmbedding {
-    /// An embedding into width `d`; tables are standard normal.
+    /// An embedding into width `d`; the rows of tables have about length 1.
     pub fn new(layout: &AstLayout, d: usize, init: &mut Init<'_>) -> AstEmbedding {
         AstEmbedding {
             labels: AstLabels::new(layout, d, init),
-            positions: init.normal([layout.n_positions, d]),
-            parents: init.normal([layout.n_positions + 1, d]),
+            positions: init.normal_of([layout.n_positions, d], table_std(d)),
+            parents: init.normal_of([layout.n_positions + 1, d], table_std(d)),
             mix: init.uniform([d, d], 1.0 / (d as f64).sqrt()),
         }
     }

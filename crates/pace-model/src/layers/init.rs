@@ -47,7 +47,12 @@ impl<'a> Init<'a> {
 
     /// Standard normal.
     pub fn normal<const D: usize>(&mut self, shape: [usize; D]) -> Param<Tensor<D>> {
-        let draw = |_| -> f32 { StandardNormal.sample(&mut self.rng) };
+        self.normal_of(shape, 1.0)
+    }
+
+    /// Normal with this standard deviation.
+    pub fn normal_of<const D: usize>(&mut self, shape: [usize; D], std: f32) -> Param<Tensor<D>> {
+        let draw = |_| -> f32 { std * Distribution::<f32>::sample(&StandardNormal, &mut self.rng) };
         let values = (0..shape.iter().product()).map(draw).collect();
         self.param(values, shape)
     }

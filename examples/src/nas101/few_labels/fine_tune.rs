@@ -30,7 +30,7 @@ pub struct FineTunePlan {
 
 impl Default for FineTunePlan {
     fn default() -> FineTunePlan {
-        FineTunePlan { n_steps: 400, min_epochs: 8, batch_size: 32, lr: 5e-4, n_members: 2 }
+        FineTunePlan { n_steps: 400, min_epochs: 20, batch_size: 32, lr: 5e-4, n_members: 4 }
     }
 }
 

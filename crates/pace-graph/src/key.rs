@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::dag::Dag;
 use crate::dag2seq::{Sequence, dag2seq, seq2dag};
+use crate::split_mix::{GOLDEN, split_mix};
 
 /// The isomorphism class of a graph: two graphs have equal keys iff they are isomorphic.
 ///
@@ -46,6 +47,11 @@ impl GraphKey {
             sequence.push(op as u16, (0..n_predecessors).map(|_| unpack(&mut bytes)));
         }
         sequence
+    }
+
+    /// A number that is the same on every machine and in every run, unlike that of `Hash`: a seed for what is drawn about a class.
+    pub fn seed(&self) -> u64 {
+        self.0.iter().fold(GOLDEN, |hash, &byte| split_mix(hash ^ u64::from(byte)).wrapping_add(GOLDEN))
     }
 
     /// Per position the operation, the number of predecessors, and these.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dag::{Dag, Op};
+use crate::ends::AddedEnds;
 use crate::error::Error;
 use crate::text::parse_dag;
 use crate::validity::Validity;
@@ -34,8 +35,16 @@ pub struct DagSpec {
     pub output: Option<Op>,
     /// Operation of the decoder's start symbol, if graphs carry one (see [`DagSpec::with_start_symbol`]).
     pub start: Option<Op>,
+    /// Which ends are no part of the data, see [`DagSpec::add_ends`].
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub added: AddedEnds,
     /// Which graphs are valid.
     pub validity: Validity,
+}
+
+/// Specs without virtual ends are written as they were before there were any.
+fn is_none(added: &AddedEnds) -> bool {
+    added.count() == 0
 }
 
 impl DagSpec {
@@ -49,6 +58,7 @@ impl DagSpec {
             input: None,
             output: None,
             start: None,
+            added: AddedEnds::default(),
             validity: Validity::Any,
         }
     }
@@ -118,6 +128,9 @@ impl DagSpec {
         let roles = [self.input, self.output, self.start];
         if let Some(op) = roles.into_iter().flatten().find(|&op| usize::from(op) >= self.n_ops()) {
             return broken(format!("role operation {op} is not in the dictionary; correct the spec"));
+        }
+        if (self.added.input && self.input.is_none()) || (self.added.output && self.output.is_none()) {
+            return broken("an end that is added has no operation; name it as input or output".to_owned());
         }
         match self.validity {
             Validity::Chain | Validity::InputToOutput if self.input.is_none() || self.output.is_none() => {

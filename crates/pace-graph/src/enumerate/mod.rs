@@ -21,6 +21,7 @@ mod nas101;
 mod nas101_network;
 mod random;
 mod skeleton;
+mod spec_space;
 mod uniform;
 
 use rand::Rng;
@@ -36,6 +37,7 @@ pub use nas101::Nas101Space;
 pub use nas101_network::nas101_parameters;
 pub use random::{RandomAst, RandomDag};
 pub use skeleton::{Skeleton, nas101_skeletons};
+pub use spec_space::SpecSpace;
 pub use uniform::UniformDags;
 
 /// A distribution over the graphs of one search space.

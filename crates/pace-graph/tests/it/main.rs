@@ -12,6 +12,7 @@ mod dataset_source;
 mod dataset_tfrecord;
 mod enumerate;
 mod graphs;
+mod infer;
 mod mutate;
 mod split;
 mod structure;

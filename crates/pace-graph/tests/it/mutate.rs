@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use pace_graph::enumerate::{Darts, Enas, Mutate, Nas101Space, OrderedBn, Sampler, UniformBn};
-use pace_graph::{Dag, canonical};
+use pace_graph::enumerate::{Darts, Enas, Mutate, Nas101Space, OrderedBn, RandomDag, Sampler, SpecSpace, UniformBn};
+use pace_graph::{Dag, DagSpec, Named, Validity, canonical, infer};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -61,6 +61,62 @@ fn steps_are_valid_distinct_and_different() {
     check(&UniformBn::default(), 20);
     check(&OrderedBn::default(), 20);
     check(&*SPACE, 100);
+    for spec in specs() {
+        check(&SpecSpace::new(spec), 20);
+    }
+}
+
+/// Specs of every rule that knows edits, with real ends, virtual ones and none.
+fn specs() -> [DagSpec; 5] {
+    let virtual_ends = infer("mine", &[named(&["a", "b", "b"], &[(0, 1)]), named(&["b", "a"], &[])]).expect("a spec").spec;
+    assert_eq!(virtual_ends.added.count(), 2);
+    let small = DagSpec { max_nodes: 6, ..virtual_ends };
+    [DagSpec::nas101(), DagSpec::na(), DagSpec::bn(), small, DagSpec::new("free", ["a", "b", "c"], 5)]
+}
+
+fn named(ops: &[&str], edges: &[(usize, usize)]) -> Named {
+    Named { ops: ops.iter().map(|&op| op.to_owned()).collect(), edges: edges.to_vec(), ..Named::default() }
+}
+
+#[test]
+fn a_spec_alone_reaches_the_edits_of_nas101() {
+    // Whatever changes one operation or one edge is one edit in the general space, too.
+    let (general, mut rng) = (SpecSpace::new(DagSpec::nas101()), rng(4));
+    for _ in 0..20 {
+        let cell = SPACE.sample(&mut rng);
+        let general: HashSet<Dag> = general.neighbours(&cell).into_iter().collect();
+        let size = |dag: &Dag| (dag.n_nodes(), dag.n_edges());
+        for neighbour in SPACE.neighbours(&cell) {
+            let close = neighbour.n_nodes() == cell.n_nodes() && neighbour.n_edges().abs_diff(cell.n_edges()) <= 1;
+            assert!(!close || general.contains(&neighbour), "{cell} to {neighbour}, {:?}", size(&neighbour));
+        }
+    }
+}
+
+#[test]
+fn steps_lead_from_the_smallest_graph_to_the_largest_and_back() {
+    for spec in specs().into_iter().filter(|spec| spec.validity != Validity::EachOpOnce && spec.name != "na") {
+        let (space, mut rng) = (SpecSpace::new(spec.clone()), rng(5));
+        let mut dag = space.sample(&mut rng);
+        let sizes: HashSet<usize> = (0..2000)
+            .map(|_| {
+                dag = space.mutate(&dag, &mut rng);
+                dag.n_nodes()
+            })
+            .collect();
+        let least = 1 + spec.added.count().max(usize::from(spec.input.is_some()));
+        assert!(sizes.contains(&least) && sizes.contains(&spec.max_nodes), "{}: {sizes:?}", spec.name);
+    }
+}
+
+#[test]
+fn large_graphs_have_neighbours() {
+    let mut rng = rng(6);
+    let dag = RandomDag { n_nodes: 600, n_ops: 4, edge_probability: 0.004 }.sample(&mut rng);
+    let space = SpecSpace::new(DagSpec::new("large", ["a", "b", "c", "d"], 700));
+    let neighbours = space.neighbours(&dag);
+    assert!((1000..=4096).contains(&neighbours.len()), "{}", neighbours.len());
+    assert!(space.spec().is_valid(&space.mutate(&dag, &mut rng)));
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod bn;
 mod darts;
 mod enas;
 mod nas101;
+mod spec_space;
 
 /// Single steps within a search space.
 pub trait Mutate: Sync {
@@ -30,7 +31,7 @@ pub trait Mutate: Sync {
     /// If `dag` is not in the space.
     fn neighbours(&self, dag: &Dag) -> Vec<Dag>;
 
-    /// One of [`Mutate::neighbours`], each with the same probability.
+    /// One of [`Mutate::neighbours`], each with the same probability unless the space says otherwise.
     ///
     /// # Panics
     /// If `dag` is not in the space.

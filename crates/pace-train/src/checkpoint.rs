@@ -13,7 +13,7 @@ use pace_model::store::{load_safetensors, to_safetensors};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::fit::{Epoch, FitConfig};
+use crate::fit::{Epoch, FitConfig, Spent};
 use crate::schedule::ScheduleState;
 
 /// The file that makes a checkpoint: it names the others. It is written last.
@@ -52,6 +52,21 @@ pub(crate) struct State {
     pub graphs: usize,
     /// Wall-clock seconds spent on them.
     pub seconds: f64,
+    /// Seconds of computing spent on them.
+    #[serde(default)]
+    pub cpu_seconds: f64,
+}
+
+impl State {
+    /// What was spent so far.
+    pub fn spent(&self) -> Spent {
+        Spent { seconds: self.seconds, cpu_seconds: self.cpu_seconds }
+    }
+
+    /// Takes note of what was spent so far.
+    pub fn spend(&mut self, spent: Spent) {
+        (self.seconds, self.cpu_seconds) = (spent.seconds, spent.cpu_seconds);
+    }
 }
 
 #[derive(Serialize, Deserialize)]

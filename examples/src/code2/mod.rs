@@ -152,7 +152,7 @@ pub fn run(args: &Args) -> Result<()> {
         (F1_FREQUENT, floor.f1),
         (F1_UNTRAINED, untrained),
         (EPOCH_SECONDS, trained.seconds / n_steps * steps_per_epoch as f64),
-        (TRAIN_SECONDS, trained.seconds),
+        (TRAIN_SECONDS, trained.cpu_seconds),
         (TRAIN_SPEED, trained.graphs as f64 / trained.seconds.max(f64::MIN_POSITIVE)),
         (ENCODE_SPEED, encode_rate),
         (GRAPHS_SEEN, trained.graphs as f64),

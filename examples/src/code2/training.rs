@@ -32,6 +32,8 @@ pub struct Trained {
     pub steps: usize,
     /// Seconds of training, without looks at validation functions.
     pub seconds: f64,
+    /// Seconds of computing meanwhile, looks at validation functions left out, too.
+    pub cpu_seconds: f64,
 }
 
 /// Trains, or resumes from the checkpoint.
@@ -90,5 +92,6 @@ pub fn train(
     run.took(&Stage::new("train"), fitted.seconds)?;
     let model = fitted.model.valid();
     run.write("encoder.safetensors", &saved.to_safetensors(&model))?;
-    Ok(Trained { model, graphs: fitted.graphs, steps: n_steps, seconds: fitted.seconds })
+    let (graphs, seconds, cpu_seconds) = (fitted.graphs, fitted.seconds, fitted.cpu_seconds);
+    Ok(Trained { model, graphs, steps: n_steps, seconds, cpu_seconds })
 }

@@ -1,11 +1,11 @@
 //! The methods of Table 2: DNGO, DNGO-LS, and what they have to beat.
 
 use pace_model::encoder::Task;
-use pace_search::acquisition::{AcquisitionConfig, LogExpectedImprovement, PublishedEi};
+use pace_search::acquisition::{AcquisitionConfig, PublishedEi};
 use pace_search::strategy::{
-    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Protocol as Loop, Reach, StrategyConfig, Warp,
+    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Protocol as Loop, Reach, StrategyConfig,
 };
-use pace_search::surrogate::{DngoConfig, Evidence, SurrogateConfig};
+use pace_search::surrogate::{DngoConfig, SurrogateConfig};
 use serde::{Deserialize, Serialize};
 
 use super::args::{MlmArgs, Protocol, ReachArg};
@@ -93,50 +93,32 @@ impl MethodId {
     }
 }
 
-/// What of our DNGO differs between the programs; the authors' has none of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DngoPlan {
-    /// Steps of Adam on all rows.
-    pub epochs: usize,
-    /// What a round chooses among, unless the user says otherwise.
-    pub reach: ReachArg,
-}
-
-/// A round looks at all graphs one edit away from this many of the best ...
-const N_CENTRES: usize = 10;
-/// ... and at this many random graphs.
-const N_RANDOM: usize = 1000;
-
 /// DNGO without and with local search, DNGO on other vectors, and what needs no vectors: random search, regularised evolution
 /// and local mutation search, these two also one query at a time, as they are usually run.
-pub fn dngo_methods(args: &MlmArgs, task: Task, plan: DngoPlan) -> Vec<Method> {
-    let (protocol, ensemble) = (args.protocol, args.ensemble);
+pub fn dngo_methods(args: &MlmArgs, task: Task) -> Vec<Method> {
+    let ours = BayesianOptimisationConfig::dngo();
+    let published = SurrogateConfig::Dngo(DngoConfig::published());
+    let config = match (args.protocol, task) {
+        (Protocol::Ours, _) => ours,
+        (Protocol::Published, task) => BayesianOptimisationConfig {
+            surrogate: published,
+            acquisition: AcquisitionConfig::PublishedEi(PublishedEi::default()),
+            protocol: if task == Task::Nas301 { Loop::PublishedNas301 } else { Loop::Published },
+            ..ours
+        },
+    };
+    let mut surrogate = config.surrogate;
+    if let SurrogateConfig::Dngo(dngo) = &mut surrogate {
+        dngo.ensemble = args.ensemble.unwrap_or(dngo.ensemble);
+        if args.protocol == Protocol::Ours {
+            dngo.epochs = args.dngo_steps.unwrap_or(dngo.epochs);
+        }
+    }
+    let reach = if args.reach == Some(ReachArg::Space) { Reach::Space } else { config.reach };
+    let neighbourhood = args.neighbourhood as usize;
+    let config = BayesianOptimisationConfig { surrogate, reach, neighbourhood, ..config };
     let dngo = |local_search| {
-        let (surrogate, acquisition) = match protocol {
-            Protocol::Ours => (
-                DngoConfig { evidence: Evidence::Exact, epochs: plan.epochs, ..DngoConfig::default() },
-                AcquisitionConfig::LogExpectedImprovement(LogExpectedImprovement { xi: 0.0 }),
-            ),
-            Protocol::Published => (DngoConfig::published(), AcquisitionConfig::PublishedEi(PublishedEi::default())),
-        };
-        let surrogate = DngoConfig { ensemble: ensemble.unwrap_or(surrogate.ensemble), ..surrogate };
-        let config = BayesianOptimisationConfig::new(SurrogateConfig::Dngo(surrogate), acquisition);
-        let protocol = match (protocol, task) {
-            (Protocol::Ours, _) => Loop::Ours,
-            (Protocol::Published, Task::Nas301) => Loop::PublishedNas301,
-            (Protocol::Published, _) => Loop::Published,
-        };
-        StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig {
-            local_search,
-            protocol,
-            warp: Warp::Ranks,
-            reach: match args.reach.unwrap_or(plan.reach) {
-                ReachArg::Edits => Reach::Edits { n_centres: N_CENTRES, n_twice: 0, n_random: N_RANDOM },
-                ReachArg::Space => Reach::Space,
-            },
-            neighbourhood: args.neighbourhood as usize,
-            ..config
-        }))
+        StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig { local_search, ..config.clone() }))
     };
     let rounds = |id, strategy| Method { id, strategy, batch: None };
     let single = |id, strategy| Method { id, strategy, batch: Some(1) };

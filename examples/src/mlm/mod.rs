@@ -8,12 +8,10 @@ mod args;
 mod methods;
 mod plan;
 mod pretrain;
-mod raw;
 mod searches;
 
-pub use args::{MlmArgs, ReachArg};
-pub use methods::{DngoPlan, MethodId, VectorsOf, dngo_methods};
+pub use args::MlmArgs;
+pub use methods::{MethodId, VectorsOf, dngo_methods};
 pub use plan::MlmPlan;
 pub use pretrain::{Embedded, MlmData, Vectoriser, pretrain_and_embed};
-pub use raw::raw_features;
 pub use searches::{Method, SearchPlan, SearchRow, record_searches, report_searches, search_all};

@@ -11,12 +11,12 @@ use pace_model::objective::Mlm;
 use pace_model::store::Saved;
 use pace_model::{DagBatch, DagTable};
 use pace_train::embed::{MatrixFile, SHARD_GRAPHS, embed_all};
-use pace_train::record::{Metric, MetricSpec, Run, Stage};
+use pace_train::record::{Metric, MetricSpec, Run, Stage, Trained, Training};
 use pace_train::{Pairs, Source};
 
 use super::plan::MlmPlan;
 use crate::metrics::{ENCODE_SPEED, GRAPHS_SEEN, PARAMETERS, TRAIN_SECONDS, TRAIN_SPEED};
-use crate::train::{Trained, Training};
+use crate::train::train;
 
 /// Graphs, and the pairs of them that a model of pairs is shown together.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ pub fn pretrain_and_embed(plan: &MlmPlan, data: MlmData<'_>, save_every: Duratio
     let numbers = [
         (TRAIN_SPEED, trained.graphs_per_s),
         (ENCODE_SPEED, encode_graphs_per_s),
-        (TRAIN_SECONDS, trained.seconds),
+        (TRAIN_SECONDS, trained.cpu_seconds),
         (GRAPHS_SEEN, trained.graphs as f64),
         (PARAMETERS, trained.model.encoder().num_params() as f64),
     ];
@@ -108,8 +108,8 @@ fn train_on<S: Source<Batch = DagBatch>>(
     let saved = Saved::new("pace-mlm", plan.model.clone(), spec.clone());
     let autodiff = pace_model::device::device("")?.autodiff();
     let model = plan.model.init(spec, plan.fit.seed, &autodiff);
-    Training { config: &plan.fit, saved: &saved, variant: None, seed: None, save_every }
-        .run(model, source, autodiff, run)
+    let training = Training { config: &plan.fit, saved: &saved, variant: None, seed: None, save_every };
+    train(&training, model, source, autodiff, run)
 }
 
 fn write(run: &Run, vectors: &Vectors) -> Result<()> {

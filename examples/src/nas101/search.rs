@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use pace_graph::enumerate::Nas101Space;
-use pace_graph::{Dag, DagSpec};
+use pace_graph::{Dag, DagSpec, raw_features};
 use pace_search::Candidate;
 use pace_search::oracle::Table;
 use pace_search::space::{Graphs, Listed, Pool};
@@ -10,7 +10,7 @@ use pace_search::strategy::Setting;
 use pace_train::record::{Run, Stage};
 
 use super::metrics::REGRET;
-use crate::mlm::{Embedded, Method, SearchPlan, VectorsOf, raw_features, record_searches, report_searches, search_all};
+use crate::mlm::{Embedded, Method, SearchPlan, VectorsOf, record_searches, report_searches, search_all};
 use crate::report::Report;
 
 /// Searches the embedded cells by all methods.

@@ -10,8 +10,8 @@ mod plan;
 
 use anyhow::Result;
 use clap::Parser;
-use pace_graph::Dag;
 use pace_graph::enumerate::{Darts, Sampler};
+use pace_graph::{Dag, raw_features};
 use pace_model::objective::metric_pairs;
 use pace_search::oracle::{Noisy, Oracle};
 use pace_search::space::{Embedded as Embeds, Encode, Encoded, Listed, Open, Pool, Space};
@@ -23,7 +23,7 @@ use serde_json::json;
 use crate::args::RunArgs;
 use crate::metrics::{ENCODE_SPEED, GRAPHS_SEEN, PARAMETERS, TRAIN_SECONDS};
 use crate::mlm::{
-    Embedded, Method, MethodId, MlmArgs, MlmData, SearchRow, VectorsOf, pretrain_and_embed, raw_features,
+    Embedded, Method, MethodId, MlmArgs, MlmData, SearchRow, VectorsOf, pretrain_and_embed,
     record_searches, report_searches, search_all,
 };
 use crate::report::Report;

@@ -5,7 +5,7 @@ use pace_model::encoder::Task;
 use serde::Serialize;
 
 use super::Args;
-use crate::mlm::{DngoPlan, MlmPlan, ReachArg, SearchPlan, dngo_methods};
+use crate::mlm::{MlmPlan, SearchPlan, dngo_methods};
 
 /// How much work each stage does.
 #[derive(Clone, Debug, Serialize)]
@@ -24,8 +24,7 @@ pub struct Plan {
 /// If a choice does not go with the encoder.
 pub fn plan(args: &Args) -> Result<Plan> {
     let mlm = MlmPlan::of(args.mlm.preset, Task::Nas301);
-    let dngo = DngoPlan { epochs: args.mlm.dngo_steps.unwrap_or(25), reach: ReachArg::Edits };
-    let methods = dngo_methods(&args.mlm, Task::Nas301, dngo);
+    let methods = dngo_methods(&args.mlm, Task::Nas301);
     let search = SearchPlan { methods, budget: 100, batch: 5, seeds: 60, first_seed: 1 };
     let mut plan = Plan { n_cells: 100_000, mlm, search };
     if args.run.smoke {

@@ -52,21 +52,15 @@ impl VaeData {
     fn split(dataset: Dataset, kind: DataKind) -> Result<VaeData> {
         let split = split_reference(dataset.samples.len(), 0.9);
         let dags = |rows: &[usize]| rows.iter().map(|&row| dataset.samples[row].dag.clone()).collect();
-        let scores = |rows: &[usize]| dataset.targets(rows).collect::<Vec<f64>>();
-        let data = VaeData {
+        Ok(VaeData {
             train: dags(&split.train),
-            train_scores: scores(&split.train),
+            train_scores: dataset.targets(&split.train)?,
             test: dags(&split.test),
-            test_scores: scores(&split.test),
+            test_scores: dataset.targets(&split.test)?,
             spec: dataset.spec.clone(),
             note: dataset.note.clone(),
             kind,
-        };
-        ensure!(
-            data.train.len() == data.train_scores.len() && data.test.len() == data.test_scores.len(),
-            "some graphs have no score"
-        );
-        Ok(data)
+        })
     }
 
     /// The training part alone, cut again: nine tenths to train, the others in place of the test part, to choose settings by.

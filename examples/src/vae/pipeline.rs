@@ -9,7 +9,7 @@ use pace_model::decoder::Decoder;
 use pace_model::encoder::{Encoder, EncoderSettings};
 use pace_model::objective::Vae;
 use pace_model::store::Saved;
-use pace_train::record::{Run, Stage};
+use pace_train::record::{Run, Stage, Training};
 use pace_train::{Epoch, FitConfig};
 
 use super::args::VaeArgs;
@@ -20,7 +20,7 @@ use super::program::RawFeatures;
 use super::score::{Fits, Score, scores};
 use super::search::{Judge, SearchModel, SearchOutcome, optimise};
 use super::vectors::{latents, write_embeddings};
-use crate::train::Training;
+use crate::train;
 
 /// A model with the encoder and decoder that the options chose.
 pub type AnyVae = Vae<Encoder, Decoder>;
@@ -36,7 +36,7 @@ pub struct EncoderOutcome {
     pub n_parameters: usize,
     /// Graphs seen in training.
     pub graphs_seen: usize,
-    /// Seconds of training.
+    /// Seconds of computing in training.
     pub train_seconds: f64,
     /// Graphs trained on per second.
     pub train_graphs_per_s: f64,
@@ -103,7 +103,7 @@ pub fn reproduce(
         };
         let autodiff = device.clone().autodiff();
         let model = plan.model.init(&data.spec, seed, &autodiff);
-        let trained = training.run(model, &train, autodiff, run)?;
+        let trained = train::train(&training, model, &train, autodiff, run)?;
         let (z_train, z_test, encode_graphs_per_s) = run.stage(&Stage::new("embed").seed(seed), |run| {
             let start = Instant::now();
             let (z_train, z_test) = (latents(&trained.model, &train, &device), latents(&trained.model, &test, &device));
@@ -127,7 +127,7 @@ pub fn reproduce(
             seed,
             n_parameters: trained.model.encoder().num_params(),
             graphs_seen: trained.graphs,
-            train_seconds: trained.seconds,
+            train_seconds: trained.cpu_seconds,
             epochs: trained.epochs,
             train_graphs_per_s: trained.graphs_per_s,
             encode_graphs_per_s,

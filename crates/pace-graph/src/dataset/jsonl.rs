@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Operations are names or numbers of the dictionary; target and id may be missing. Without a spec the dictionary is made
-//! from the file: names in order of appearance, or all numbers up to the largest.
+//! from the file: names in alphabetical order, or all numbers up to the largest.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
@@ -129,7 +129,10 @@ impl Found {
             (self.spec, self.name, self.note) = (Some(spec), line.name, line.note);
             return Ok(());
         }
-        let missing = |field: &str| Error::syntax(format!("a field \"{field}\""), "a row without it");
+        let missing = |field: &str| Error::Syntax {
+            expected: format!("an object with the field \"{field}\""),
+            found: "one without it".to_owned(),
+        };
         let ops = self.resolve(line.ops.ok_or_else(|| missing("ops"))?)?;
         let dag = Dag::new(ops, line.edges.ok_or_else(|| missing("edges"))?)?;
         if let Some(spec) = &self.spec {
@@ -170,16 +173,23 @@ impl Found {
     }
 
     fn finish(self) -> Result<Dataset, Error> {
+        let mut samples = self.samples;
         let spec = self.spec.unwrap_or_else(|| {
-            let mut ops: Vec<(Op, String)> = self.names.into_iter().map(|(name, op)| (op, name)).collect();
-            ops.sort_unstable();
-            let ops = ops.into_iter().map(|(_, name)| name).chain((0..self.n_numbers).map(|op| op.to_string()));
-            let max_nodes = self.samples.iter().map(|sample| sample.dag.n_nodes()).max().unwrap_or(0);
+            // In alphabetical order, so that the order of the rows plays no part.
+            let mut names: Vec<(String, Op)> = self.names.into_iter().collect();
+            names.sort_unstable();
+            let mut sorted = vec![0; names.len()];
+            names.iter().enumerate().for_each(|(index, (_, op))| sorted[usize::from(*op)] = index as Op);
+            if !sorted.is_empty() {
+                samples.iter_mut().for_each(|sample| sample.dag = sample.dag.map_ops(|op| sorted[usize::from(op)]));
+            }
+            let ops = names.into_iter().map(|(name, _)| name).chain((0..self.n_numbers).map(|op| op.to_string()));
+            let max_nodes = samples.iter().map(|sample| sample.dag.n_nodes()).max().unwrap_or(0);
             DagSpec::new(&self.file, ops, max_nodes)
         });
         let ignored: Vec<String> = self.ignored.iter().map(|(field, n)| format!("\"{field}\" in {n} rows")).collect();
         let note = if ignored.is_empty() { String::new() } else { format!("; ignored {}", ignored.join(", ")) };
-        let mut dataset = Dataset::from_file(spec, self.samples, &self.file, "", &note)?;
+        let mut dataset = Dataset::from_file(spec, samples, &self.file, "", &note)?;
         dataset.name = self.name.unwrap_or(dataset.name);
         if let Some(note) = self.note.filter(|_| ignored.is_empty()) {
             dataset.note = note;

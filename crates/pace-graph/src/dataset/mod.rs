@@ -85,9 +85,16 @@ impl Dataset {
         Ok(Dataset { name: spec.name.clone(), spec, samples, note })
     }
 
-    /// The targets of the given rows, skipping those without.
-    pub fn targets<'a>(&'a self, rows: &'a [usize]) -> impl Iterator<Item = f64> + 'a {
-        rows.iter().filter_map(|&row| self.samples[row].target)
+    /// The targets of the given rows.
+    ///
+    /// # Errors
+    /// If one has none: left out, it would shift the others against their graphs.
+    pub fn targets(&self, rows: &[usize]) -> Result<Vec<f64>, Error> {
+        let target = |&row: &usize| {
+            let missing = || Error::BadTarget { value: "missing".to_owned() };
+            self.samples[row].target.ok_or_else(|| missing().at(&self.name, row + 1))
+        };
+        rows.iter().map(target).collect()
     }
 }
 

@@ -217,12 +217,12 @@ proptest! {
 
 #[test]
 fn json_lines_without_spec_make_a_dictionary() {
-    let names = r#"{"ops": ["x", "y"], "edges": [[0, 1]], "id": 7, "colour": "red"}
-                   {"ops": ["z", "x"], "edges": [], "target": null}"#;
+    let names = r#"{"ops": ["z", "x"], "edges": [[0, 1]], "id": 7, "colour": "red"}
+                   {"ops": ["y", "z"], "edges": [], "target": null}"#;
     let found = read(&JsonLines::default(), names.as_bytes());
     assert_eq!((found.spec.ops.join(" "), found.spec.max_nodes), ("x y z".to_owned(), 2));
     assert_eq!(found.samples[0].id.as_deref(), Some("7"));
-    assert_eq!((found.samples[1].dag.to_string(), found.samples[1].target), ("2 0 :".to_owned(), None));
+    assert_eq!((found.samples[1].dag.to_string(), found.samples[1].target), ("1 2 :".to_owned(), None));
     assert_eq!(found.note, "2 graphs from my.file; ignored \"colour\" in 1 rows");
     let numbers = read(&JsonLines::default(), br#"{"ops": [3, 0], "edges": []}"#);
     assert_eq!(numbers.spec.ops, ["0", "1", "2", "3"]);

@@ -16,7 +16,7 @@ pub fn read(path: &Path) -> Result<Data, Box<dyn Error>> {
     let na = data_dir(None).read(&Na::default(), "na", "final_structures6.txt", &mut |_| {})?;
     let split = split_reference(na.samples.len(), 0.9);
     let rows = [split.train.clone(), split.test].concat();
-    let scores: Vec<f64> = na.targets(&rows).collect();
+    let scores: Vec<f64> = na.targets(&rows).expect("NA has targets");
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let x = tensor(&bytes).ok_or_else(|| format!("{} holds no matrix called embeddings", path.display()))?;
     if x.nrows() != scores.len() {

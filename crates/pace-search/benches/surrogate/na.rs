@@ -26,7 +26,7 @@ pub fn run(args: &[String]) {
     let rows = [split.train.clone(), split.test].concat();
     let features: Vec<Vec<f64>> = rows.iter().map(|&row| raw(&na.samples[row].dag)).collect();
     let x = Matrix::from_fn(rows.len(), features[0].len(), |i, d| features[i][d]);
-    let Data { x, y, x_test, y_test } = Data::split(&x, &na.targets(&rows).collect::<Vec<f64>>(), split.train.len());
+    let Data { x, y, x_test, y_test } = Data::split(&x, &na.targets(&rows).expect("NA has targets"), split.train.len());
     println!("{} train, {} test rows, {} features", y.len(), y_test.len(), x.ncols());
     for (name, config) in variants() {
         if args

@@ -1,6 +1,6 @@
 //! [`fit`]: the training loop.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use burn::optim::ModuleOptimizer;
 use burn::tensor::Device;
@@ -16,9 +16,12 @@ use crate::gradient::{StepLoss, gradients, mix, scale};
 use crate::source::Source;
 use crate::team::together;
 
+mod clock;
 mod config;
 mod event;
 
+pub(crate) use clock::Spent;
+use clock::Clock;
 pub use config::{FitConfig, Reduction};
 pub use event::{Epoch, Event};
 
@@ -33,6 +36,8 @@ pub struct Fitted<M> {
     pub graphs: usize,
     /// Wall-clock seconds they took. What a killed process did after its last checkpoint counts neither here nor in `graphs`.
     pub seconds: f64,
+    /// Seconds that the process spent computing meanwhile, on all cores together.
+    pub cpu_seconds: f64,
 }
 
 /// Losses are read, and events sent, this often: reading waits for the device.
@@ -93,21 +98,14 @@ where
             Resumed { model, optimiser, state: State::default(), damage: None }
         }
     };
-    let (start, earlier, mut watching) = (Instant::now(), state.seconds, Duration::ZERO);
-    let mut tell = |event: Event<'_>, model: &M| {
-        let start = Instant::now();
-        watch(event, model);
-        watching += start.elapsed();
-        watching
-    };
+    let mut clock = Clock::start(state.spent());
     if let Some(damage) = &damage {
-        tell(Event::FellBack { damage }, &model);
+        clock.hold(|| watch(Event::FellBack { damage }, &model));
     }
-    let mut watched = tell(Event::Start { step: state.step, n_steps, graphs_per_step: config.batch_size }, &model);
-    let trained = |watched: Duration| earlier + (start.elapsed() - watched).as_secs_f64();
+    clock.hold(|| watch(Event::Start { step: state.step, n_steps, graphs_per_step: config.batch_size }, &model));
     let (mut saved, mut unseen) = (Instant::now(), 0);
     while state.epochs.len() < n_epochs && !stopped(&state.epochs, config.early_stop) {
-        let (epoch, epoch_start) = (state.epochs.len(), trained(watched));
+        let (epoch, epoch_start) = (state.epochs.len(), clock.spent().seconds);
         let order = shuffled(n_graphs, mix(config.seed, epoch as u64));
         let batches = source.cut(&order, config.batch_size);
         let batches = batches.into_iter().skip(state.step - epoch * steps_per_epoch).take(n_steps - state.step);
@@ -138,30 +136,31 @@ where
             let is_last = state.step.is_multiple_of(steps_per_epoch) || state.step == n_steps;
             if pending.len() == READ_EVERY || is_last {
                 read(&mut pending, &mut state, epoch + 1, lr)?;
-                let (loss, seconds) = (state.loss / state.count as f64, trained(watched));
+                let (loss, seconds) = (state.loss / state.count as f64, clock.spent().seconds);
                 let graphs = std::mem::take(&mut unseen);
-                watched = tell(Event::Steps { step: state.step, graphs, loss, seconds }, &model);
+                clock.hold(|| watch(Event::Steps { step: state.step, graphs, loss, seconds }, &model));
                 if let Some(checkpoint) = checkpoint.filter(|checkpoint| checkpoint.is_due(saved)) {
-                    state.seconds = trained(watched);
+                    state.spend(clock.spent());
                     checkpoint.save(&model, &optimiser, &state, config, n_graphs)?;
                     saved = Instant::now();
-                    watched = tell(Event::Saved { step: state.step }, &model);
+                    clock.hold(|| watch(Event::Saved { step: state.step }, &model));
                 }
             }
         }
         let outcome = Epoch { loss: state.loss / state.count as f64, lr };
         config.schedule.end_epoch(&mut state.schedule, outcome.loss);
         (state.loss, state.count) = (0.0, 0);
-        let seconds = trained(watched) - epoch_start;
-        watched = tell(Event::Epoch { epoch: epoch + 1, outcome: &outcome, seconds }, &model);
+        let seconds = clock.spent().seconds - epoch_start;
+        clock.hold(|| watch(Event::Epoch { epoch: epoch + 1, outcome: &outcome, seconds }, &model));
         state.epochs.push(outcome);
     }
-    state.seconds = trained(watched);
+    state.spend(clock.spent());
     if let Some(checkpoint) = checkpoint {
         checkpoint.save(&model, &optimiser, &state, config, n_graphs)?;
-        tell(Event::Saved { step: state.step }, &model);
+        watch(Event::Saved { step: state.step }, &model);
     }
-    Ok(Fitted { model, epochs: state.epochs, graphs: state.graphs, seconds: state.seconds })
+    let Spent { seconds, cpu_seconds } = state.spent();
+    Ok(Fitted { model, epochs: state.epochs, graphs: state.graphs, seconds, cpu_seconds })
 }
 
 fn shuffled(n: usize, seed: u64) -> Vec<usize> {

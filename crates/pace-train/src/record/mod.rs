@@ -36,10 +36,12 @@ mod metric;
 mod run_id;
 mod stage;
 mod stages;
+mod training;
 
 pub use metric::{Better, Metric, MetricSpec, Paper};
 pub use run_id::RunId;
 pub use stage::{Stage, Timing};
+pub use training::{Trained, Training};
 
 /// The version of `results.json`, for its readers.
 const FORMAT: u32 = 2;

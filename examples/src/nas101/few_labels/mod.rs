@@ -9,7 +9,7 @@ mod fine_tune;
 mod properties;
 
 use anyhow::Result;
-use pace_graph::{Dag, DagSpec, mean_std};
+use pace_graph::{Dag, DagSpec, mean_std, raw_features};
 use pace_model::objective::HeadConfig;
 use pace_search::metrics::{kendall, spearman};
 use pace_search::strategy::Warp;
@@ -21,7 +21,7 @@ use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::mlm::{Embedded, Vectoriser, raw_features};
+use crate::mlm::{Embedded, Vectoriser};
 use crate::progress::steps_bar;
 use crate::report::Report;
 use features::Features;

@@ -12,12 +12,12 @@ use pace_model::DagTable;
 use pace_model::encoder::DagEncoder;
 use pace_model::objective::{HeadConfig, Supervised};
 use pace_model::store::Saved;
-use pace_train::record::Run;
+use pace_train::record::{Run, Training};
 use pace_train::{FitConfig, OptimiserConfig, Schedule};
 
 use super::features::Features;
 use crate::mlm::Vectoriser;
-use crate::train::Training;
+use crate::train::train;
 
 /// Between checkpoints.
 const SAVE_EVERY: Duration = Duration::from_secs(20);
@@ -49,6 +49,6 @@ pub fn taught(
     let saved = Saved::new("pace-properties", head, start.encoder.layout().spec.clone());
     let training =
         Training { config: &config, saved: &saved, variant: Some("properties"), seed: None, save_every: SAVE_EVERY };
-    let trained: Supervised<_> = training.run(model, &table, autodiff, run)?.model;
+    let trained: Supervised<_> = train(&training, model, &table, autodiff, run)?.model;
     Ok(Vectoriser { encoder: trained.encoder().clone(), device })
 }

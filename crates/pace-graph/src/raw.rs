@@ -1,9 +1,16 @@
-//! Graphs as numbers, without any encoder.
+//! [`raw_features`]: graphs as numbers, without any encoder.
 
-use pace_graph::{Dag, DagSpec, Vectors, canonical};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use crate::canon::canonical;
+use crate::dag::Dag;
+use crate::spec::DagSpec;
+use crate::vectors::Vectors;
+
 /// One-hot operations and the adjacency matrix above its diagonal, both of the canonical form; zeros where a graph has no node.
+///
+/// The control that every encoder has to beat: complete, and the same for isomorphic graphs. A row is N operations + N^2 / 2 wide for
+/// the largest graphs of N nodes, so this is for small ones.
 pub fn raw_features(dags: &[Dag], spec: &DagSpec) -> Vectors {
     let (n, n_ops) = (spec.max_nodes, spec.n_ops());
     let width = n * n_ops + n * (n - 1) / 2;
@@ -20,7 +27,7 @@ pub fn raw_features(dags: &[Dag], spec: &DagSpec) -> Vectors {
 #[cfg(test)]
 mod tests {
     use super::raw_features;
-    use pace_graph::DagSpec;
+    use crate::spec::DagSpec;
 
     #[test]
     fn isomorphic_cells_have_the_same_features_and_others_do_not() {

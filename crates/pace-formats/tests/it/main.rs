@@ -1,0 +1,13 @@
+//! One integration binary: link once, run everything.
+
+mod dialects;
+mod errors;
+mod garbage;
+mod memory;
+mod options;
+mod path;
+mod python;
+mod real;
+mod round_trip;
+mod support;
+mod vectors;

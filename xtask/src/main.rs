@@ -7,6 +7,7 @@ mod asm;
 mod bench;
 mod cargo;
 mod ci;
+mod deny;
 mod distill;
 #[cfg(unix)]
 mod faults;
@@ -40,6 +41,7 @@ Examples:
   cargo xtask bench graph                time us against the Python peers, write runs/bench.json
   cargo xtask bench kernel --check       time every CPU kernel, fail if one is slower than its peer
   cargo xtask ci package                 check that the library crates can be packaged
+  cargo xtask ci deny                    check the licences and origins of all dependencies
   cargo xtask ci asm                     check that the CPU kernels were compiled to full vectors
   cargo xtask setup                      find or install libclang and print the exports for plain cargo
 

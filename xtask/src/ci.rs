@@ -11,6 +11,7 @@ use crate::deny;
 #[cfg(unix)]
 use crate::faults;
 use crate::fuzz;
+use crate::msrv;
 use crate::root::workspace_root;
 use crate::sanitize;
 use crate::setup::{self, Environment, Policy};
@@ -41,6 +42,8 @@ enum Step {
     Doc,
     /// Licences, versions and origins of all dependencies, by deny.toml; the first time it installs cargo-deny below target/
     Deny,
+    /// The rust-version of Cargo.toml suffices for every dependency, and this toolchain is not older
+    Msrv,
     /// cargo package of the library crates, each built from its package; the first time it builds Burn, which takes minutes
     Package,
     /// Read the machine code of the CPU kernels: loops on full vectors, no scalar multiply-adds, no gathers. Needs objdump
@@ -93,6 +96,7 @@ impl Step {
                 command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--release", "--workspace", "--no-deps"])
             }
             Step::Deny => return deny::run(environment),
+            Step::Msrv => return msrv::run(environment),
             Step::Package => package(&mut command),
             Step::Asm => return asm::run(environment),
             #[cfg(unix)]

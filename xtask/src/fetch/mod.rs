@@ -19,6 +19,7 @@ use crate::root::workspace_root;
 use crate::setup::Environment;
 use download::{Outcome, Patience, download};
 use manifest::{Dataset, Manifest, RemoteFile};
+pub use part::sha256_of;
 use source::{MIRROR_VARIABLE, Mirror, Source};
 
 /// What a newcomer wants to know below the options.

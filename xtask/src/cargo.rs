@@ -66,7 +66,7 @@ pub fn program(path: &Path) -> Command {
 }
 
 /// The program of the named target in cargo's messages.
-fn executable(messages: &str, name: &str) -> Option<PathBuf> {
+pub fn executable(messages: &str, name: &str) -> Option<PathBuf> {
     about(messages, name).filter_map(|message| message["executable"].as_str().map(PathBuf::from)).last()
 }
 

@@ -7,9 +7,11 @@ use clap::ValueEnum;
 
 use crate::asm;
 use crate::cargo::{cargo, run as run_command};
+use crate::deny;
 #[cfg(unix)]
 use crate::faults;
 use crate::fuzz;
+use crate::msrv;
 use crate::root::workspace_root;
 use crate::sanitize;
 use crate::setup::{self, Environment, Policy};
@@ -38,6 +40,10 @@ enum Step {
     Test,
     /// cargo doc, warnings are errors
     Doc,
+    /// Licences, versions and origins of all dependencies, by deny.toml; the first time it installs cargo-deny below target/
+    Deny,
+    /// The rust-version of Cargo.toml suffices for every dependency, and this toolchain is not older
+    Msrv,
     /// cargo package of the library crates, each built from its package; the first time it builds Burn, which takes minutes
     Package,
     /// Read the machine code of the CPU kernels: loops on full vectors, no scalar multiply-adds, no gathers. Needs objdump
@@ -89,6 +95,8 @@ impl Step {
             Step::Doc => {
                 command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--release", "--workspace", "--no-deps"])
             }
+            Step::Deny => return deny::run(environment),
+            Step::Msrv => return msrv::run(environment),
             Step::Package => package(&mut command),
             Step::Asm => return asm::run(environment),
             #[cfg(unix)]

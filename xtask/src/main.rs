@@ -7,6 +7,8 @@ mod asm;
 mod bench;
 mod cargo;
 mod ci;
+mod deny;
+mod dist;
 mod distill;
 #[cfg(unix)]
 mod faults;
@@ -14,6 +16,8 @@ mod fetch;
 mod fuzz;
 mod git;
 mod libclang;
+mod metadata;
+mod msrv;
 mod report;
 mod reproduce;
 mod root;
@@ -40,7 +44,9 @@ Examples:
   cargo xtask bench graph                time us against the Python peers, write runs/bench.json
   cargo xtask bench kernel --check       time every CPU kernel, fail if one is slower than its peer
   cargo xtask ci package                 check that the library crates can be packaged
+  cargo xtask ci deny msrv               check the licences, origins and ages of all dependencies
   cargo xtask ci asm                     check that the CPU kernels were compiled to full vectors
+  cargo xtask dist                       pack the programs into target/dist for people without Rust
   cargo xtask setup                      find or install libclang and print the exports for plain cargo
 
 Commands that build the workspace do the set-up by themselves; nothing has to be installed first beyond Rust, a C
@@ -76,6 +82,8 @@ enum Command {
     Bench(bench::Args),
     /// Check the rules of CONTRIBUTING.md (also run as a test), and name the result pages that are older than the code
     Tidy(tidy::Args),
+    /// Build the programs for people without Rust and pack them into target/dist, with licences and checksum
+    Dist(dist::Args),
     /// Format check, clippy, tests and docs, as a reviewer would
     Ci(ci::Args),
 }
@@ -92,6 +100,7 @@ fn main() -> ExitCode {
         Command::Fetch(args) => fetch::run(&args),
         Command::Bench(args) => bench::run(&args, policy),
         Command::Tidy(args) => tidy::run(&args),
+        Command::Dist(args) => dist::run(&args, policy),
         Command::Ci(args) => ci::run(&args, policy),
     };
     match done {

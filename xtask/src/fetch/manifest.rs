@@ -62,6 +62,10 @@ impl Manifest {
                     bail!("dataset {}: the path {path:?} leaves the folder of the dataset", dataset.id);
                 }
             }
+            let is_url = |url: &str| url.starts_with("http://") || url.starts_with("https://");
+            if let Some(file) = dataset.files.iter().find(|file| !is_url(&file.url)) {
+                bail!("dataset {}: {:?} of {} is no http or https address", dataset.id, file.url, file.path);
+            }
             let digests = dataset.files.iter().filter_map(|file| file.sha256.as_ref());
             if let Some(bad) = digests.into_iter().find(|digest| !is_sha256(digest)) {
                 bail!("dataset {}: {bad:?} is not a sha256 of 64 lower-case hexadecimal digits", dataset.id);

@@ -2,6 +2,10 @@
 
 mod download;
 mod manifest;
+mod part;
+mod progress;
+mod receive;
+mod source;
 #[cfg(test)]
 mod tests;
 mod unpack;
@@ -13,14 +17,37 @@ use anyhow::{Context, Result, bail};
 use crate::cargo::cargo;
 use crate::root::workspace_root;
 use crate::setup::Environment;
-use download::{Outcome, download, is_complete};
-use manifest::{Dataset, Manifest};
+use download::{Outcome, Patience, download};
+use manifest::{Dataset, Manifest, RemoteFile};
+pub use part::sha256_of;
+use source::{MIRROR_VARIABLE, Mirror, Source};
 
-/// Which dataset.
+/// What a newcomer wants to know below the options.
+const HELP: &str = "\
+A download that was killed or cut off resumes where it stopped: give the same command again. A file gets its name only
+when it is whole and its size and sha256 are those of the manifest; until then it is called NAME.part. A file with
+another checksum is removed and the command fails.
+
+A mirror holds the files as <mirror>/<dataset>/<path in the manifest>, so a copy of datasets/.cache is one. It is tried
+before the address in the manifest and is held to the same checksums; what it lacks comes from upstream. PACE_MIRROR
+names a mirror for all commands, --mirror \"\" ignores it.
+
+Examples:
+  cargo xtask fetch                                     list the datasets
+  cargo xtask fetch nas101                              download one from its authors
+  cargo xtask fetch nas101 --mirror https://example.org/pace
+  cargo xtask fetch nas101 --mirror file:///mnt/usb/pace    a folder: no network at all
+  cargo xtask fetch na --into ../shared/data            another folder; give it to --data or PACE_DATA later";
+
+/// Which dataset, from where and whereto.
 #[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
     /// The dataset; without one, lists what there is
     id: Option<String>,
+    /// Try this copy of the files first: http://, https:// or file:///folder [default: PACE_MIRROR, if set]
+    #[arg(long, value_name = "URL")]
+    mirror: Option<String>,
     /// What there is to download [default: datasets/manifest.json]
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
@@ -40,25 +67,43 @@ pub fn run(args: &Args) -> Result<()> {
             .for_each(|dataset| println!("{:8} {} ({})", dataset.id, dataset.title, dataset.licence));
         return Ok(());
     };
+    let mirror = Mirror::chosen(args.mirror.as_deref(), std::env::var(MIRROR_VARIABLE).ok().as_deref())?;
     let dataset = manifest.dataset(id)?;
-    let folder = args.into.clone().unwrap_or_else(|| root.join("datasets/.cache")).join(&dataset.id);
-    if !cfg!(feature = "https") && needs_tls(dataset, &folder) {
-        return run_with_tls(id, args);
+    if dataset.files.is_empty() {
+        bail!("the manifest lists no files of {id}; datasets/{id}/README.md may say how to get them by hand");
     }
-    fetch(dataset, &folder)
+    let folder = args.into.clone().unwrap_or_else(|| root.join("datasets/.cache")).join(&dataset.id);
+    eprintln!("fetch: {} ({})", dataset.title, dataset.licence);
+    match fetch(dataset, &folder, mirror.as_ref())? {
+        Done::Whole => Ok(()),
+        // A mirror that needs no TLS was tried already.
+        Done::NeedsTls => run_with_tls(id, args, mirror.filter(Mirror::needs_tls)),
+    }
+}
+
+/// What came of a dataset.
+enum Done {
+    /// Every file is there.
+    Whole,
+    /// Some can only be had with TLS, which this build lacks.
+    NeedsTls,
 }
 
 /// Downloads, verifies and unpacks every file of `dataset` below `folder`.
-fn fetch(dataset: &Dataset, folder: &Path) -> Result<()> {
-    eprintln!("fetch: {} ({})", dataset.title, dataset.licence);
+fn fetch(dataset: &Dataset, folder: &Path, mirror: Option<&Mirror>) -> Result<Done> {
+    let mut done = Done::Whole;
     for file in &dataset.files {
         let target = folder.join(&file.path);
-        match download(file, &target)? {
+        match download(file, &sources(dataset, file, mirror), &target, Patience::default())? {
+            Outcome::NeedsTls => {
+                done = Done::NeedsTls;
+                continue;
+            }
             Outcome::AlreadyThere => eprintln!("fetch: {} is already there", target.display()),
             Outcome::Verified => eprintln!("fetch: {} is complete, checksum verified", target.display()),
             Outcome::Unverified { sha256 } => {
                 eprintln!(
-                    "fetch: {} is complete; upstream publishes no checksum, seen: sha256 {sha256}",
+                    "fetch: {} is complete; the manifest knows no checksum, seen: sha256 {sha256}",
                     target.display()
                 );
             }
@@ -67,18 +112,21 @@ fn fetch(dataset: &Dataset, folder: &Path) -> Result<()> {
             unpack::unpack(&target, &folder.join(name))?;
         }
     }
-    Ok(())
+    Ok(done)
 }
 
-fn needs_tls(dataset: &Dataset, folder: &Path) -> bool {
-    dataset.files.iter().any(|file| file.url.starts_with("https:") && !is_complete(file, &folder.join(&file.path)))
+/// The mirror comes first: whoever names one has a reason.
+fn sources(dataset: &Dataset, file: &RemoteFile, mirror: Option<&Mirror>) -> Vec<Source> {
+    let mirror = mirror.map(|mirror| mirror.source(&dataset.id, file));
+    mirror.into_iter().chain([Source::upstream(file)]).collect()
 }
 
-/// Builds this crate once more with TLS in it and lets that one do the work.
-fn run_with_tls(id: &str, args: &Args) -> Result<()> {
+/// Builds this crate once more with TLS in it and lets that one do the rest of the work.
+fn run_with_tls(id: &str, args: &Args, mirror: Option<Mirror>) -> Result<()> {
     eprintln!("fetch: building the https client (once, about a minute)");
     let mut command = cargo(&Environment::default());
     command.args(["run", "--quiet", "--release", "--package", "xtask", "--features", "https", "--", "fetch", id]);
+    command.arg("--mirror").arg(mirror.as_ref().map_or("", Mirror::base));
     for (flag, path) in [("--manifest", &args.manifest), ("--into", &args.into)] {
         if let Some(path) = path {
             // That one runs at the root of the workspace.

@@ -1,5 +1,7 @@
 //! `cargo xtask tidy`: what a reviewer would otherwise have to remember. Also a test of this crate.
 
+mod commands;
+mod links;
 mod pages;
 mod repository;
 mod source;
@@ -84,6 +86,8 @@ fn check(root: &Path) -> Result<Findings> {
     let mut findings = pages::check(root, &entries)?;
     let violations = &mut findings.violations;
     violations.extend(repository::check(&entries));
+    violations.extend(links::check(&entries));
+    violations.extend(commands::check(&entries));
     for entry in entries.iter().filter(|entry| entry.path.ends_with(".rs")) {
         violations.extend(source::check(&entry.path, entry.text.as_deref().unwrap_or_default()));
     }

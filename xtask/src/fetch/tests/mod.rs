@@ -1,78 +1,29 @@
 //! Downloads from a small server on the loopback interface.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+mod mirror;
+mod server;
 
-use super::download::{Outcome, download};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::download::{self, Outcome, Patience};
 use super::manifest::{Manifest, RemoteFile};
+use super::source::Source;
 use crate::root::test_dir;
+use server::{BODY, BODY_SHA256, Manner, ranges, serve};
 
-const BODY: &[u8] = b"0123456789abcdefghij";
-/// sha256 of [`BODY`], by coreutils.
-const BODY_SHA256: &str = "6bc14bdc4517a7a682c6910de2e2946eb8e1ecd04090728fef6d092a7ceb62c5";
+/// Tests wait for nobody.
+const PATIENCE: Patience =
+    Patience { attempts: 8, pause: Duration::from_millis(20), silence: Duration::from_millis(500) };
 
-/// How the server treats a request.
-#[derive(Clone, Copy, PartialEq)]
-enum Manner {
-    /// Honours ranges.
-    Ranges,
-    /// Sends everything whatever was asked.
-    IgnoresRanges,
-    /// Announces everything, sends half, hangs up; honours ranges, so the second request gets the rest.
-    HangsUp,
-    /// Has no such file.
-    NotFound,
-    /// Sends half, hangs up, and never says how much there is.
-    Vague,
-}
-
-/// Serves [`BODY`] until the test ends; returns the address and the `Range` headers seen.
-fn serve(manner: Manner) -> (String, Arc<Mutex<Vec<Option<String>>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/file.txt", listener.local_addr().unwrap());
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let log = seen.clone();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let head = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
-            let head: Vec<String> = head.take_while(|line| !line.is_empty()).collect();
-            let range = head.iter().find_map(|line| {
-                let (name, value) = line.split_once(": ")?;
-                name.eq_ignore_ascii_case("range").then(|| value.to_owned())
-            });
-            log.lock().unwrap().push(range.clone());
-            let start: usize = match &range {
-                Some(range) if manner != Manner::IgnoresRanges => range[6..].trim_end_matches('-').parse().unwrap(),
-                _ => 0,
-            };
-            let rest = &BODY[start.min(BODY.len())..];
-            let (status, range_line) = match (manner, start) {
-                (Manner::NotFound, _) => ("404 Not Found", String::new()),
-                (_, 0) => ("200 OK", String::new()),
-                (_, start) if start >= BODY.len() => {
-                    ("416 Range Not Satisfiable", format!("Content-Range: bytes */{}\r\n", BODY.len()))
-                }
-                (_, start) => ("206 Partial Content", format!("Content-Range: bytes {start}-19/20\r\n")),
-            };
-            let length = match manner {
-                Manner::Vague => String::new(),
-                _ => format!("Content-Length: {}\r\n", rest.len()),
-            };
-            let head = format!("HTTP/1.1 {status}\r\n{length}{range_line}Connection: close\r\n\r\n");
-            let cut = matches!(manner, Manner::HangsUp | Manner::Vague) && start == 0;
-            let sent = if cut { &rest[..10] } else { rest };
-            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(sent));
-        }
-    });
-    (url, seen)
+/// Downloads from upstream alone.
+fn download(file: &RemoteFile, target: &Path) -> anyhow::Result<Outcome> {
+    download::download(file, &[Source::upstream(file)], target, PATIENCE)
 }
 
 fn remote(url: &str, sha256: Option<&str>) -> RemoteFile {
     let sha256 = sha256.map(str::to_owned);
-    RemoteFile { path: "file.txt".to_owned(), url: url.to_owned(), bytes: None, sha256, unpack_to: None }
+    RemoteFile { path: "file.txt".to_owned(), url: format!("{url}/file.txt"), bytes: None, sha256, unpack_to: None }
 }
 
 fn target(name: &str) -> PathBuf {
@@ -95,7 +46,7 @@ fn downloads_verifies_and_does_not_repeat_itself() {
     assert_eq!(std::fs::read(&target).unwrap(), BODY);
     assert!(!target.with_file_name("file.txt.part").exists());
     assert_eq!(download(&file, &target).unwrap(), Outcome::AlreadyThere);
-    assert_eq!(*seen.lock().unwrap(), [None]);
+    assert_eq!(ranges(&seen), [None]);
 }
 
 #[test]
@@ -111,7 +62,7 @@ fn resumes_after_what_is_there() {
     let target = with_partial("fetch-resume", &BODY[..7]);
     assert_eq!(download(&remote(&url, Some(BODY_SHA256)), &target).unwrap(), Outcome::Verified);
     assert_eq!(std::fs::read(&target).unwrap(), BODY);
-    assert_eq!(*seen.lock().unwrap(), [Some("bytes=7-".to_owned())]);
+    assert_eq!(ranges(&seen), [Some("bytes=7-".to_owned())]);
 }
 
 #[test]
@@ -119,7 +70,44 @@ fn takes_up_a_broken_connection_by_itself() {
     let (url, seen) = serve(Manner::HangsUp);
     let target = target("fetch-broken");
     assert_eq!(download(&remote(&url, Some(BODY_SHA256)), &target).unwrap(), Outcome::Verified);
-    assert_eq!(*seen.lock().unwrap(), [None, Some("bytes=10-".to_owned())]);
+    assert_eq!(ranges(&seen), [None, Some("bytes=10-".to_owned())]);
+}
+
+#[test]
+fn takes_up_a_server_that_restarts_or_falls_silent() {
+    for (manner, name) in [(Manner::Restarts, "fetch-restart"), (Manner::FallsSilent, "fetch-silent")] {
+        let (url, seen) = serve(manner);
+        let target = target(name);
+        assert_eq!(download(&remote(&url, Some(BODY_SHA256)), &target).unwrap(), Outcome::Verified, "{name}");
+        assert_eq!(std::fs::read(&target).unwrap(), BODY);
+        assert_eq!(ranges(&seen), [None, Some("bytes=10-".to_owned())], "{name}");
+    }
+}
+
+#[test]
+fn a_slow_server_may_take_its_time() {
+    let (url, seen) = serve(Manner::Slow);
+    assert_eq!(download(&remote(&url, Some(BODY_SHA256)), &target("fetch-slow")).unwrap(), Outcome::Verified);
+    assert_eq!(ranges(&seen)[0], None);
+}
+
+#[test]
+fn a_part_of_another_file_is_replaced() {
+    let (url, seen) = serve(Manner::Ranges);
+    let target = with_partial("fetch-foreign-part", b"another");
+    assert_eq!(download(&remote(&url, Some(BODY_SHA256)), &target).unwrap(), Outcome::Verified);
+    assert_eq!(std::fs::read(&target).unwrap(), BODY);
+    assert_eq!(ranges(&seen), [Some("bytes=7-".to_owned()), None]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let (url, seen) = serve(Manner::Ranges);
+    let file = test_dir("fetch-unwritable").join("file");
+    std::fs::write(&file, "no folder").unwrap();
+    let message = format!("{:#}", download(&remote(&url, None), &file.join("na/file.txt")).unwrap_err());
+    assert!(message.contains("could not make") && message.contains("check the path, the permissions"), "{message}");
+    assert!(ranges(&seen).is_empty(), "nothing is asked for that cannot be kept");
 }
 
 #[test]
@@ -136,7 +124,7 @@ fn a_whole_partial_file_needs_only_its_name() {
     let target = with_partial("fetch-whole", BODY);
     assert_eq!(download(&remote(&url, Some(BODY_SHA256)), &target).unwrap(), Outcome::Verified);
     assert_eq!(seen.lock().unwrap().len(), 1, "the size is unknown, so the server is asked once");
-    let known_size = RemoteFile { bytes: Some(20), ..remote("http://127.0.0.1:1/nobody", Some(BODY_SHA256)) };
+    let known_size = RemoteFile { bytes: Some(20), ..remote("http://127.0.0.1:1", Some(BODY_SHA256)) };
     let target = with_partial("fetch-whole-known", BODY);
     assert_eq!(download(&known_size, &target).unwrap(), Outcome::Verified);
 }
@@ -147,7 +135,7 @@ fn a_wrong_checksum_names_file_digests_and_remedy() {
     let target = target("fetch-checksum");
     let wrong = "0".repeat(64);
     let message = format!("{:#}", download(&remote(&url, Some(&wrong)), &target).unwrap_err());
-    for part in ["file.txt", &wrong, BODY_SHA256, "run the command again"] {
+    for part in ["file.txt", &wrong, BODY_SHA256, "was removed", "run the command again"] {
         assert!(message.contains(part), "{message}");
     }
     assert!(!target.exists() && !target.with_file_name("file.txt.part").exists());
@@ -187,7 +175,7 @@ fn a_part_that_nothing_can_verify_is_not_continued() {
     let (url, seen) = serve(Manner::Ranges);
     let target = with_partial("fetch-other-part", b"another");
     assert!(matches!(download(&remote(&url, None), &target).unwrap(), Outcome::Unverified { .. }));
-    assert_eq!((std::fs::read(&target).unwrap(), seen.lock().unwrap().as_slice()), (BODY.to_vec(), &[None][..]));
+    assert_eq!((std::fs::read(&target).unwrap(), ranges(&seen)), (BODY.to_vec(), vec![None]));
 }
 
 #[test]
@@ -216,14 +204,25 @@ fn the_manifest_of_the_repository_is_sound() {
 
 #[test]
 fn a_manifest_cannot_write_elsewhere() {
-    let manifest = |path: &str| {
-        format!(
-            r#"{{"datasets": [{{"id": "x", "title": "", "licence": "", "files":
-                [{{"path": "{path}", "url": "http://x", "bytes": null, "sha256": null}}]}}]}}"#
-        )
-    };
+    let manifest = |path: &str| with_file(path, "http://x");
     assert!(Manifest::parse(&manifest("a/b.txt")).is_ok());
     for path in ["../b.txt", "/etc/b.txt", "", "a/../../b"] {
         assert!(Manifest::parse(&manifest(path)).is_err(), "{path}");
     }
+}
+
+#[test]
+fn a_manifest_with_an_empty_entry_is_refused() {
+    for url in ["", "x.org/a", "file:///a"] {
+        let message = Manifest::parse(&with_file("a.txt", url)).unwrap_err().to_string();
+        assert!(message.contains("dataset x") && message.contains("a.txt is no http"), "{message}");
+    }
+}
+
+/// A manifest with one file.
+fn with_file(path: &str, url: &str) -> String {
+    format!(
+        r#"{{"datasets": [{{"id": "x", "title": "", "licence": "", "files":
+            [{{"path": "{path}", "url": "{url}", "bytes": null, "sha256": null}}]}}]}}"#
+    )
 }

@@ -93,9 +93,9 @@ impl LatentMap {
             let plane = tsne::tsne(&pca, config.seed);
             markup.push_str(&view("t-SNE: neighbours stay neighbours", &plane, &scores, &scale, &drawings));
         }
+        markup.push_str(&scale.markup(&config.score));
         let hint = "Point at a dot or tap it to see its graph. With the keyboard: Tab to a map, then the arrow keys.";
         let _ = write!(markup, "<div class=\"shown\" aria-live=\"polite\"><p><small>{hint}</small></p></div></div>");
-        markup.push_str(&scale.markup(&config.score));
         let json = drawings.json(&scores, &config.score);
         let _ = write!(markup, "<script type=\"application/json\">{json}</script>");
         let (caption, notes) = (escape(&config.caption), sample.note + &drawings.note());

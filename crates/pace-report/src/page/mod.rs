@@ -138,7 +138,7 @@ impl Report {
             match part {
                 Part::Heading(text) => {
                     n_headings += 1;
-                    let _ = write!(html, "<h2 id=\"part-{n_headings}\">{}</h2>\n", escape(text));
+                    let _ = writeln!(html, "<h2 id=\"part-{n_headings}\">{}</h2>", escape(text));
                 }
                 Part::Markup(markup) => {
                     html.push_str(markup);

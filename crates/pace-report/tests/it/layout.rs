@@ -48,8 +48,11 @@ fn isomorphic_graphs_look_the_same() {
     }
 }
 
+/// Nodes with their operations, edges, crossings.
+type Seen = (Vec<(i64, i64, u16)>, Vec<Vec<(i64, i64)>>, usize);
+
 /// What can be seen of a layout: operations and lines by their places, in tenths.
-fn seen(dag: &Dag) -> (Vec<(i64, i64, u16)>, Vec<Vec<(i64, i64)>>, usize) {
+fn seen(dag: &Dag) -> Seen {
     let layout = layout(dag);
     let tenths = |point: &Point| ((point.x * 10.0).round() as i64, (point.y * 10.0).round() as i64);
     let mut nodes: Vec<_> =

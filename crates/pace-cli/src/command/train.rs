@@ -1,0 +1,102 @@
+//! `pace train`: a model from your graphs.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use pace_train::record::{DataKind, Run, RunId};
+use serde_json::json;
+
+use crate::model::{self, Objective, Plan, PlanArgs, Scored};
+use crate::page;
+use crate::source::{self, SourceArgs, read_spec};
+use crate::terminal::Terminal;
+
+const EXAMPLES: &str = "\
+Examples:
+  pace train graphs.jsonl --out model                                     vectors, without scores
+  pace train graphs.jsonl --objective vae --out model                     vectors that can be decoded
+  pace train graphs.jsonl --objective supervised --target accuracy --out model
+  pace train graphs.jsonl --encoder dagnn --out dagnn                     another encoder
+
+A killed training resumes with the same command.
+";
+
+/// Train an encoder on graphs; the model is one folder that every other command takes
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// The folder of the model; a killed training resumes from there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// A spec for the graphs, as `inspect --write-spec` writes it [default: inferred]
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
+    /// Delete what the folder holds and start anew
+    #[arg(long)]
+    fresh: bool,
+    #[command(flatten)]
+    plan: PlanArgs,
+}
+
+/// Beyond this many nodes attention over all pairs of nodes takes most of the time and memory.
+const MANY_NODES: usize = 500;
+
+/// Runs the command.
+///
+/// # Errors
+/// Those of the data and of the training.
+pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
+    let spec = args.spec.as_deref().map(read_spec).transpose()?;
+    let graphs = source::load(&args.source, spec, terminal)?;
+    if graphs.spec.max_nodes > MANY_NODES {
+        terminal.warn(format!(
+            "graphs of {} nodes: memory and time of a step grow with the square of that; --batch 8 or --encoder dvae help",
+            graphs.spec.max_nodes
+        ));
+    }
+    let is_supervised = args.plan.objective == Objective::Supervised;
+    let (rows, scores) = match is_supervised {
+        true => graphs.scored_at_least(10)?,
+        false => ((0..graphs.dags.len()).collect(), Vec::new()),
+    };
+    if rows.len() < graphs.dags.len() {
+        terminal.say(format!("{} graphs have no score and are left out", graphs.dags.len() - rows.len()));
+    }
+    let dags: Vec<_> = rows.iter().map(|&row| graphs.dags[row].clone()).collect();
+    let plan = Plan::of(&args.plan, &graphs.spec, dags.len())?;
+    if args.fresh {
+        Run::clear(&args.out)?;
+    }
+    let config = json!({
+        "version": env!("CARGO_PKG_VERSION"), "plan": plan, "spec": graphs.spec, "graphs": dags.len(),
+        "target": args.source.how.target,
+    });
+    let id = RunId {
+        dataset: graphs.source.clone(),
+        encoder: args.plan.encoder.clone(),
+        seed: args.plan.seed,
+        threads: rayon::current_num_threads(),
+        config,
+        // The repository of the user's data is not ours.
+        commit: None,
+        dirty: None,
+    };
+    let mut run = Run::start(&args.out, id)?;
+    if run.resumed() {
+        terminal.say(format!("resuming the run in {}", args.out.display()));
+    }
+    run.data(DataKind::Real, format!("{} graphs from {}", dags.len(), graphs.source));
+    let trained = model::train(&plan, &graphs.spec, Scored { dags: &dags, scores: &scores }, &mut run, terminal)?;
+    run.write("spec.json", serde_json::to_string_pretty(&graphs.spec)?.as_bytes())?;
+    let metrics: serde_json::Map<String, serde_json::Value> =
+        run.table().map(|(spec, metric)| (spec.id.to_string(), json!(metric.mean))).collect();
+    let result = json!({
+        "model": args.out, "objective": trained.objective(), "encoder": args.plan.encoder, "graphs": dags.len(),
+        "metrics": metrics,
+    });
+    run.finish(&format!("{} on {}", args.plan.objective, graphs.source))?;
+    page::write(&args.out)?;
+    terminal.result(&result, || format!("model: {}", args.out.display()))
+}

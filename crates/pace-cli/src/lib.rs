@@ -1,0 +1,46 @@
+//! The command `pace`: your own DAGs in, vectors, predictions, new graphs and searches out.
+//!
+//! ```text
+//! graphs ──► inspect (what is in there? a spec) ──► train (a model: one folder) ──► encode, predict, generate, similar
+//!                        └────────────────────────────► search (ask your own program for scores)
+//! ```
+//!
+//! Every command reads graphs through [`source`], where their spec is inferred or looked up, and keeps what it does in a run folder
+//! like that of `cargo xtask reproduce`. What is printed goes through [`terminal`]: text for people, `--json` for programs.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong options.
+
+mod args;
+mod command;
+mod features;
+mod file;
+mod model;
+mod page;
+mod predict;
+mod progress;
+mod search;
+mod source;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Parses the options of the process, does what they ask for, and says how it went.
+pub fn run() -> ExitCode {
+    let cli = args::Cli::parse();
+    match cli.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output may stop reading, as `head` does; nothing is wrong with that.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("pace: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<std::io::Error>().map(|error| error.kind());
+    error.chain().any(|cause| kind(cause) == Some(std::io::ErrorKind::BrokenPipe))
+}

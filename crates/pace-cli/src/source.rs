@@ -1,0 +1,199 @@
+//! Where graphs come from: files of any format, by the spec of a model, of a file, or one that is inferred.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use pace_formats::{Error as FormatError, Format, ReadOptions, Summary, read_path};
+use pace_graph::{Dag, DagSpec, Error as GraphError, Named, infer};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use crate::progress;
+use crate::terminal::Terminal;
+
+/// The options about graphs, the same for all commands that read them.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Graphs")]
+pub struct SourceArgs {
+    /// A file, a folder of files, or - for standard input
+    #[arg(value_name = "GRAPHS")]
+    pub path: PathBuf,
+    #[command(flatten)]
+    pub how: HowArgs,
+}
+
+/// How graphs are read.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Graphs")]
+pub struct HowArgs {
+    /// The format [default: by the ending of the name; JSON lines for standard input]
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<Format>,
+    /// The attribute of a node that is its operation [default: the first of op, op_type, operation, type, label, name that all have]
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub op: Option<String>,
+    /// The field or attribute of a graph that is its score [default: target]
+    #[arg(long, value_name = "FIELD")]
+    pub target: Option<String>,
+    /// The field or attribute of a graph that is its name [default: id or name]
+    #[arg(long, value_name = "FIELD")]
+    pub id: Option<String>,
+    /// ONNX: keep initialisers and constants as nodes
+    #[arg(long)]
+    pub keep_constants: bool,
+    /// ONNX: keep the inputs and outputs of the graph as nodes
+    #[arg(long)]
+    pub keep_ends: bool,
+}
+
+impl HowArgs {
+    fn options(&self) -> ReadOptions {
+        let usual = ReadOptions::default();
+        ReadOptions {
+            op: self.op.clone().or(usual.op),
+            target: self.target.clone().unwrap_or(usual.target),
+            id: self.id.clone(),
+            keep_constants: self.keep_constants,
+            keep_ends: self.keep_ends,
+        }
+    }
+}
+
+/// Graphs that obey a spec.
+#[derive(Clone, Debug)]
+pub struct Graphs {
+    /// Where they came from.
+    pub source: String,
+    /// What they look like.
+    pub spec: DagSpec,
+    /// The graphs, with the virtual ends of the spec.
+    pub dags: Vec<Dag>,
+    /// The score of each, if it has one.
+    pub targets: Vec<Option<f64>>,
+    /// The name of each; its number, counted from 1, if it has none.
+    pub ids: Vec<String>,
+}
+
+impl Graphs {
+    /// The position of a graph by its name, or by its number counted from 1.
+    ///
+    /// # Errors
+    /// If there is no such graph.
+    pub fn position(&self, id: &str) -> Result<usize> {
+        let by_number = || id.parse::<usize>().ok()?.checked_sub(1).filter(|&row| row < self.dags.len());
+        let found = self.ids.iter().position(|known| known == id).or_else(by_number);
+        found.with_context(|| format!("{} has no graph '{id}'; its first is '{}'", self.source, self.ids[0]))
+    }
+
+    /// The graphs with a score, and the scores.
+    pub fn scored(&self) -> (Vec<usize>, Vec<f64>) {
+        self.targets.iter().enumerate().filter_map(|(row, target)| Some((row, (*target)?))).unzip()
+    }
+
+    /// [`Graphs::scored`], of which there must be some.
+    ///
+    /// # Errors
+    /// If there are fewer than `least`.
+    pub fn scored_at_least(&self, least: usize) -> Result<(Vec<usize>, Vec<f64>)> {
+        let (rows, scores) = self.scored();
+        if rows.len() < least {
+            bail!(
+                "{} of {} graphs in {} have a score, and this takes at least {least}; say with --target which field is the score",
+                rows.len(),
+                self.dags.len(),
+                self.source
+            );
+        }
+        Ok((rows, scores))
+    }
+}
+
+/// Reads graphs as they are, with names for operations, one after another: never all at once in memory.
+///
+/// # Errors
+/// What is wrong in which file and row, or the sink's.
+pub fn each(
+    args: &SourceArgs,
+    terminal: &Terminal,
+    mut sink: impl FnMut(Named) -> Result<()>,
+) -> Result<Summary> {
+    let bar = terminal.bar(progress::graphs(format!("read {}", shown(&args.path))));
+    let is_input = args.path.as_os_str() == "-";
+    let format = args.how.format.or(is_input.then_some(Format::JsonLines));
+    let mut progress = |done: pace_graph::dataset::Progress| bar.set_position(done.rows as u64);
+    let read = read_path(&args.path, format, &args.how.options(), &mut progress, &mut |named| {
+        sink(named).map_err(|error| FormatError::Sink(error.into()))
+    });
+    bar.finish_and_clear();
+    Ok(read?)
+}
+
+/// Reads all graphs, and finds their spec: the given one, that of the file, or one that is inferred. The remarks say which.
+///
+/// # Errors
+/// What is wrong in which row, and what to do.
+pub fn load(args: &SourceArgs, spec: Option<DagSpec>, terminal: &Terminal) -> Result<Graphs> {
+    let (graphs, remarks) = load_with_remarks(args, spec, terminal)?;
+    remarks.iter().for_each(|remark| terminal.say(remark));
+    Ok(graphs)
+}
+
+/// As [`load`], with the remarks to print.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with_remarks(
+    args: &SourceArgs,
+    spec: Option<DagSpec>,
+    terminal: &Terminal,
+) -> Result<(Graphs, Vec<String>)> {
+    let mut all = Vec::new();
+    let summary = each(args, terminal, |named| {
+        all.push(named);
+        Ok(())
+    })?;
+    let source = shown(&args.path);
+    if all.is_empty() {
+        bail!("{source} holds no graphs; give a file or folder with at least one");
+    }
+    let mut remarks = summary.remarks();
+    let spec = match spec.or(summary.spec) {
+        Some(spec) => spec,
+        None => {
+            let inferred = infer(&source, &all)?;
+            remarks.push(format!("spec inferred from {} graphs:", all.len()));
+            remarks.extend(inferred.remarks.iter().map(|remark| format!("  {remark}")));
+            inferred.spec
+        }
+    };
+    let dags = dags(&all, &spec, &source, 0)?;
+    let targets = all.iter().map(|named| named.target).collect();
+    let ids = all.into_iter().enumerate().map(|(row, named)| named.id.unwrap_or_else(|| (row + 1).to_string())).collect();
+    Ok((Graphs { source, spec, dags, targets, ids }, remarks))
+}
+
+/// The graphs in the dictionary of a spec. `first` graphs came before, for the row in messages.
+///
+/// # Errors
+/// The first graph that does not obey the spec.
+pub fn dags(all: &[Named], spec: &DagSpec, source: &str, first: usize) -> Result<Vec<Dag>> {
+    let dag = |(row, named): (usize, &Named)| named.dag(spec).map_err(|error| error.at(source, first + row + 1));
+    Ok(all.par_iter().enumerate().map(dag).collect::<Result<Vec<Dag>, GraphError>>()?)
+}
+
+/// Reads a spec that `inspect --write-spec` wrote and somebody edited.
+///
+/// # Errors
+/// If it cannot be read, or contradicts itself.
+pub fn read_spec(path: &Path) -> Result<DagSpec> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let spec: DagSpec = serde_json::from_str(&text).with_context(|| {
+        format!("{} is no spec; `pace inspect GRAPHS --write-spec {0}` writes one to edit", path.display())
+    })?;
+    spec.check().with_context(|| format!("the spec in {}", path.display()))?;
+    Ok(spec)
+}
+
+/// The name of a source for people.
+pub fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}

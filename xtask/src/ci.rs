@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::asm;
+use crate::browser;
 use crate::cargo::{cargo, run as run_command};
 #[cfg(unix)]
 use crate::faults;
@@ -21,6 +22,8 @@ pub struct Args {
     /// The steps, in the order to run them [default: fmt clippy test doc]
     #[arg(value_enum)]
     steps: Vec<Step>,
+    #[command(flatten)]
+    browser: browser::Options,
     #[command(flatten)]
     fuzz: fuzz::Options,
     #[command(flatten)]
@@ -42,6 +45,8 @@ enum Step {
     Package,
     /// Read the machine code of the CPU kernels: loops on full vectors, no scalar multiply-adds, no gathers. Needs objdump
     Asm,
+    /// Load a report in Chromium: it is silent, safe, narrow, dark and printable, and its maps answer. Installs chromium if missing
+    Browser,
     /// Kill the programs, fill their disk, write what they write: nothing is lost. Takes minutes; a full disk wants root
     #[cfg(unix)]
     Faults,
@@ -68,14 +73,14 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
     let steps = if args.steps.is_empty() { &USUAL } else { args.steps.as_slice() };
     for step in steps {
         eprintln!("ci: {}", step.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default());
-        step.run(&environment, args)?;
+        step.run(&environment, args, policy)?;
     }
     Ok(())
 }
 
 impl Step {
     /// Everything in the release profile: nauty's C code and the build scripts are then built once for all steps.
-    fn run(self, environment: &Environment, args: &Args) -> Result<()> {
+    fn run(self, environment: &Environment, args: &Args, policy: Policy) -> Result<()> {
         let mut command = cargo(environment);
         match self {
             Step::Fmt => {
@@ -91,6 +96,7 @@ impl Step {
             }
             Step::Package => package(&mut command),
             Step::Asm => return asm::run(environment),
+            Step::Browser => return browser::run(environment, &args.browser, policy),
             #[cfg(unix)]
             Step::Faults => return faults::run(environment),
             // The build script behind this feature fetches LLVM unless it believes to be building documentation; its

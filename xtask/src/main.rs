@@ -5,6 +5,7 @@
 
 mod asm;
 mod bench;
+mod browser;
 mod cargo;
 mod ci;
 mod distill;

@@ -139,18 +139,24 @@ fn gcc_include() -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// Installs the Debian package, as root or through a sudo that asks nothing.
+/// Installs libclang as a Debian package.
 fn install_package(policy: Policy) -> Result<Libclang> {
+    install_packages(policy, &[DEBIAN_PACKAGE])?;
+    Libclang::search(Path::new("/"), &[])
+        .with_context(|| format!("{DEBIAN_PACKAGE} is installed but holds no libclang"))
+}
+
+/// Installs Debian packages, as root or through a sudo that asks nothing.
+pub fn install_packages(policy: Policy, packages: &[&str]) -> Result<()> {
     let mut install = apt_get(policy)?;
-    install.args(["install", "-y", "--no-install-recommends", DEBIAN_PACKAGE]);
-    eprintln!("setup: installing the Debian package {DEBIAN_PACKAGE}, about a minute: {}", show(&install));
+    install.args(["install", "-y", "--no-install-recommends"]).args(packages);
+    eprintln!("setup: installing from Debian: {}, about a minute: {}", packages.join(" "), show(&install));
     if !package_lists_exist(Path::new("/var/lib/apt/lists")) || run_quietly(&mut install).is_err() {
         eprintln!("setup: fetching the package lists first");
         run_quietly(apt_get(policy)?.arg("update"))?;
         run_quietly(&mut install)?;
     }
-    Libclang::search(Path::new("/"), &[])
-        .with_context(|| format!("{DEBIAN_PACKAGE} is installed but holds no libclang"))
+    Ok(())
 }
 
 /// An `apt-get` that may install, or the reason why there is none.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo::{cargo, run as run_command};
+use crate::cargo::{build, program, run as run_command};
 use crate::root::workspace_root;
 use crate::setup::{Environment, Policy};
 use driver::Driver;
@@ -55,10 +55,9 @@ pub fn run(environment: &Environment, options: &Options, policy: Policy) -> Resu
     }
 }
 
-/// Writes the demonstration. Only pace-report is built, so Burn is not.
+/// Writes the demonstration. Of the whole workspace only what it needs is built, so Burn is not.
 fn demo(environment: &Environment, folder: &Path) -> Result<PathBuf> {
     let page = folder.join("demo.html");
-    let mut command = cargo(environment);
-    run_command(command.args(["run", "--release", "--package", "pace-report", "--example", "demo", "--"]).arg(&page))?;
+    run_command(program(&build(environment, ["--example", "demo"])?).arg(&page))?;
     Ok(page)
 }

@@ -34,6 +34,9 @@ pub struct RunArgs {
     /// Worker threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
+    /// Rows of a table of encoders that run at the same time; with --threads 1 and a job per core a table takes about half as long
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count)]
+    pub jobs: usize,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -21,6 +21,8 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Resul
     });
     match failure {
         Some(error) => Err(error),
-        None => written.with_context(|| format!("cannot write {}; check the folder and the free space", path.display())),
+        None => {
+            written.with_context(|| format!("cannot write {}; check the folder and the free space", path.display()))
+        }
     }
 }

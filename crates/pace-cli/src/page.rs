@@ -100,7 +100,7 @@ fn losses(page: &mut Report, dir: &Path) {
     if by_epoch.len() > 1 {
         page.heading("Training");
         let points = by_epoch.into_iter().map(|(epoch, loss)| (epoch as f64, loss)).collect();
-        page.plot(line_chart("loss by pass", &[Line { points, ..Line::default() }]));
+        page.plot(line_chart("loss by pass", &[Line { name: "loss".to_owned(), points, ..Line::default() }]));
     }
 }
 
@@ -127,14 +127,20 @@ fn study(page: &mut Report, dir: &Path) -> Result<()> {
         values.enumerate().map(|(index, value)| ((index + 1) as f64, value)).collect::<Vec<_>>()
     };
     let line = |name: &str, points| Line { name: name.to_owned(), points, ..Line::default() };
-    page.plot(line_chart("score by query", &[
-        line("best so far", points(&mut values.iter().copied())),
-        line("each query", points(&mut scored.iter().map(|(score, ..)| *score))),
-    ]));
+    page.plot(line_chart(
+        "score by query",
+        &[
+            line("best so far", points(&mut values.iter().copied())),
+            line("each query", points(&mut scored.iter().map(|(score, ..)| *score))),
+        ],
+    ));
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     page.heading("The best graphs");
     let drawn = scored.iter().filter(|(_, _, dag)| dag.n_nodes() <= DRAWN_NODES).take(DRAWN);
-    page.dags(&spec, &drawn.map(|(score, id, dag)| (format!("{score:.5}, query {id}"), (*dag).clone())).collect::<Vec<_>>());
+    page.dags(
+        &spec,
+        &drawn.map(|(score, id, dag)| (format!("{score:.5}, query {id}"), (*dag).clone())).collect::<Vec<_>>(),
+    );
     Ok(())
 }
 
@@ -162,17 +168,20 @@ pub fn add_map(page: &mut Report, model: &Model, graphs: &Graphs) -> Result<()> 
             let row = small[index * small.len() / SIMILAR.0.min(small.len())];
             let neighbours = nearest(&vectors, row, SIMILAR.1).into_iter();
             let neighbours = neighbours.filter(|(near, _)| graphs.dags[*near].n_nodes() <= DRAWN_NODES);
-            page.similar(&graphs.spec, &Similar {
-                caption: graphs.ids[row].clone(),
-                dag: graphs.dags[row].clone(),
-                neighbours: neighbours
-                    .map(|(near, distance)| Neighbour {
-                        caption: graphs.ids[near].clone(),
-                        dag: graphs.dags[near].clone(),
-                        distance,
-                    })
-                    .collect(),
-            });
+            page.similar(
+                &graphs.spec,
+                &Similar {
+                    caption: graphs.ids[row].clone(),
+                    dag: graphs.dags[row].clone(),
+                    neighbours: neighbours
+                        .map(|(near, distance)| Neighbour {
+                            caption: graphs.ids[near].clone(),
+                            dag: graphs.dags[near].clone(),
+                            distance,
+                        })
+                        .collect(),
+                },
+            );
         }
     }
     Ok(())

@@ -11,7 +11,9 @@ pub fn steps(what: impl Into<String>, steps: usize) -> ProgressBar {
 
 /// A counter of graphs, for sources whose number of graphs is not known beforehand.
 pub fn graphs(what: impl Into<String>) -> ProgressBar {
-    ProgressBar::new_spinner().with_style(style("{msg:<20} {spinner} {human_pos} graphs, {per_sec}")).with_message(what.into())
+    ProgressBar::new_spinner()
+        .with_style(style("{msg:<20} {spinner} {human_pos} graphs, {per_sec}"))
+        .with_message(what.into())
 }
 
 /// A bar of training: graphs, graphs per second, time left.

@@ -37,7 +37,7 @@ pub struct HowArgs {
     /// The field or attribute of a graph that is its name [default: id or name]
     #[arg(long, value_name = "FIELD")]
     pub id: Option<String>,
-    /// ONNX: keep initialisers and constants as nodes
+    /// ONNX: keep initialisers, constants, and what is computed from these alone as nodes
     #[arg(long)]
     pub keep_constants: bool,
     /// ONNX: keep the inputs and outputs of the graph as nodes
@@ -111,11 +111,7 @@ impl Graphs {
 ///
 /// # Errors
 /// What is wrong in which file and row, or the sink's.
-pub fn each(
-    args: &SourceArgs,
-    terminal: &Terminal,
-    mut sink: impl FnMut(Named) -> Result<()>,
-) -> Result<Summary> {
+pub fn each(args: &SourceArgs, terminal: &Terminal, mut sink: impl FnMut(Named) -> Result<()>) -> Result<Summary> {
     let bar = terminal.bar(progress::graphs(format!("read {}", shown(&args.path))));
     let is_input = args.path.as_os_str() == "-";
     let format = args.how.format.or(is_input.then_some(Format::JsonLines));
@@ -167,7 +163,8 @@ pub fn load_with_remarks(
     };
     let dags = dags(&all, &spec, &source, 0)?;
     let targets = all.iter().map(|named| named.target).collect();
-    let ids = all.into_iter().enumerate().map(|(row, named)| named.id.unwrap_or_else(|| (row + 1).to_string())).collect();
+    let ids =
+        all.into_iter().enumerate().map(|(row, named)| named.id.unwrap_or_else(|| (row + 1).to_string())).collect();
     Ok((Graphs { source, spec, dags, targets, ids }, remarks))
 }
 

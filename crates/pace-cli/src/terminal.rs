@@ -49,15 +49,21 @@ impl Terminal {
     }
 }
 
-/// Rows of words as columns: the first left, the others right.
+/// Rows of words as columns, numbers to the right; the first row is the head.
 pub fn columns(rows: &[Vec<String>]) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|word| word.chars().count()).max();
     let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
+    let is_number = |column: usize| {
+        let words = rows.iter().skip(1).filter_map(|row| row.get(column)).filter(|word| !word.is_empty());
+        let begins = |word: &String| word.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        column > 0 && words.clone().count() > 0 && words.clone().all(begins)
+    };
+    let numbers: Vec<bool> = (0..n_columns).map(is_number).collect();
     let line = |row: &Vec<String>| {
-        let words = row.iter().zip(&widths).enumerate().map(|(column, (word, &width))| match column {
-            0 => format!("{word:<width$}"),
-            _ => format!("  {word:>width$}"),
+        let words = row.iter().enumerate().map(|(column, word)| {
+            let (width, gap) = (widths[column], if column == 0 { "" } else { "  " });
+            if numbers[column] { format!("{gap}{word:>width$}") } else { format!("{gap}{word:<width$}") }
         });
         format!("{}\n", words.collect::<String>().trim_end())
     };
@@ -70,8 +76,9 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["bc".to_owned(), "100".to_owned()]];
-        assert_eq!(columns(&rows), "a     1\nbc  100\n");
+        let row = |words: [&str; 3]| words.map(str::to_owned).to_vec();
+        let rows = [row(["", "n", "what"]), row(["a", "1", "x"]), row(["bc", "-100", "yz"])];
+        assert_eq!(columns(&rows), "       n  what\na      1  x\nbc  -100  yz\n");
         assert_eq!(columns(&[]), "");
     }
 }

@@ -23,7 +23,7 @@ pub struct ReadOptions {
     /// The graph attribute that is the name of the graph. Without one it is `id` or `name`, else what the format itself calls the
     /// graph.
     pub id: Option<String>,
-    /// ONNX: initialisers and nodes of type `Constant` are nodes, too.
+    /// ONNX: initialisers, nodes of type `Constant`, and nodes that read nothing else are nodes, too.
     pub keep_constants: bool,
     /// ONNX: the inputs and outputs of the graph are nodes, too.
     pub keep_ends: bool,

@@ -29,7 +29,7 @@ use serde_json::json;
 
 use crate::args::RunArgs;
 use crate::metrics::{ENCODE_SPEED, GRAPHS_SEEN, PARAMETERS, TRAIN_SECONDS, TRAIN_SPEED};
-use crate::report::Report;
+use crate::report::{Report, finish};
 use crate::table;
 use data::Code;
 use plan::{Model, plan};
@@ -168,6 +168,6 @@ pub fn run(args: &Args) -> Result<()> {
     let vectors =
         run.stage(&Stage::new("neighbours"), |_| anyhow::Ok(score::vectors(model, &code.test.table, &device)))?;
     report::neighbours(&code.test, &vectors, &mut page);
-    println!("report: {}", page.finish(run)?.display());
+    println!("report: {}", finish(page, run)?.display());
     Ok(())
 }

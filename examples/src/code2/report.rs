@@ -34,7 +34,7 @@ pub fn numbers(code: &Code, floor: &Floor, page: &mut Report) {
 pub fn curve(moments: &[Moment], page: &mut Report) -> Result<()> {
     if !moments.is_empty() {
         page.heading("Training");
-        page.plot(line_chart("validation F1 by minutes of training", &[line("validation", moments)])?);
+        page.plot(line_chart("validation F1 by minutes of training", &[line("validation", moments)]));
     }
     Ok(())
 }
@@ -46,9 +46,9 @@ pub fn curve(moments: &[Moment], page: &mut Report) -> Result<()> {
 pub fn by_size_and_depth(functions: &Functions, scores: &[f64], page: &mut Report) -> Result<()> {
     page.heading("F1 by size and depth");
     let sizes = [1..=31, 32..=63, 64..=127, 128..=255, 256..=511, 512..=usize::MAX];
-    page.plot(bar_chart("test F1 by nodes of a function", &grouped(&functions.table.lengths(), scores, &sizes))?);
+    page.plot(bar_chart("test F1 by nodes of a function", &grouped(&functions.table.lengths(), scores, &sizes)));
     let depths = [0..=5, 6..=7, 8..=9, 10..=12, 13..=16, 17..=usize::MAX];
-    page.plot(bar_chart("test F1 by depth of a function", &grouped(&functions.depths, scores, &depths))?);
+    page.plot(bar_chart("test F1 by depth of a function", &grouped(&functions.depths, scores, &depths)));
     Ok(())
 }
 

@@ -117,9 +117,8 @@ pub fn dngo_methods(args: &MlmArgs, task: Task) -> Vec<Method> {
     let reach = if args.reach == Some(ReachArg::Space) { Reach::Space } else { config.reach };
     let neighbourhood = args.neighbourhood as usize;
     let config = BayesianOptimisationConfig { surrogate, reach, neighbourhood, ..config };
-    let dngo = |local_search| {
-        StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig { local_search, ..config.clone() }))
-    };
+    let dngo =
+        |local_search| StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig { local_search, ..config.clone() }));
     let rounds = |id, strategy| Method { id, strategy, batch: None };
     let single = |id, strategy| Method { id, strategy, batch: Some(1) };
     let evolution = StrategyConfig::Evolution(EvolutionConfig::default());

@@ -160,7 +160,7 @@ pub fn record_searches(found: &[Found], row: &SearchRow, run: &mut Run) {
 pub fn report_searches(page: &mut Report, heading: &str, what: &str, skip: usize, found: &[Found]) -> Result<()> {
     page.heading(heading);
     let lines: Vec<Line> = found.iter().map(|found| band_line(found.method.id.title(), &found.curves, skip)).collect();
-    page.plot(line_chart(&format!("{what} after so many queries, mean and 95 % band of the mean"), &lines)?);
+    page.plot(line_chart(&format!("{what} after so many queries, mean and 95 % band of the mean"), &lines));
     let mut rows = vec![
         ["method", "mean", "95 % of the mean", "standard deviation", "lowest", "highest", "searches"]
             .map(str::to_owned)

@@ -24,7 +24,7 @@ use serde_json::json;
 
 use crate::args::RunArgs;
 use crate::mlm::{MlmArgs, MlmData, pretrain_and_embed};
-use crate::report::Report;
+use crate::report::{Report, finish};
 use crate::table::is_list;
 use plan::plan;
 
@@ -102,6 +102,6 @@ pub fn run(args: &Args) -> Result<()> {
     run.metric(&metrics::CANONICAL_SPEED, Metric::once(rate));
     report::sizes(&space, &mut run, &mut page)?;
     report::methods(&methods, &mut page)?;
-    println!("report: {}", page.finish(run)?.display());
+    println!("report: {}", finish(page, run)?.display());
     Ok(())
 }

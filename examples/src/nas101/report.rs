@@ -26,7 +26,7 @@ pub fn sizes(space: &Nas101Space, run: &mut Run, page: &mut Report) -> Result<()
     run.metric(&CLASSES, Metric::once(space.len() as f64));
     page.heading("Cells by size");
     page.text(&format!("{} isomorphism classes in all.", space.len()));
-    page.plot(bar_chart("log10 of the number of cells", &bars)?);
+    page.plot(bar_chart("log10 of the number of cells", &bars));
     Ok(())
 }
 
@@ -41,7 +41,7 @@ pub fn methods(methods: &BTreeMap<String, usize>, page: &mut Report) -> Result<(
         labels: methods.iter().map(|(method, count)| format!("{method}: {count}")).collect(),
         heights: methods.values().map(|&count| 100.0 * count as f64 / total as f64).collect(),
     };
-    page.plot(bar_chart("percent of cells", &bars)?);
+    page.plot(bar_chart("percent of cells", &bars));
     Ok(())
 }
 
@@ -64,15 +64,10 @@ pub fn accuracies(space: &Nas101Space, table: &Table, run: &mut Run, page: &mut 
         bars.labels.push(percent.to_string());
         bars.heights.push(count as f64);
     }
-    page.plot(bar_chart("cells per percent of test accuracy (80 to 95)", &bars)?);
+    page.plot(bar_chart("cells per percent of test accuracy (80 to 95)", &bars));
     page.heading("The best cells");
     let spec = DagSpec::nas101();
-    let mut rows = vec![vec!["cell".to_owned(), "test accuracy, %".to_owned()]];
-    rows.extend(
-        best.iter()
-            .take(10)
-            .map(|&(index, accuracy)| vec![spec.format(&space.cell(index)), format!("{:.3}", 100.0 * accuracy)]),
-    );
-    page.table(&rows);
+    let drawn = best.iter().take(10).map(|&(index, accuracy)| (format!("{:.3} %", 100.0 * accuracy), space.cell(index)));
+    page.dags(&spec, &drawn.collect::<Vec<_>>());
     Ok(())
 }

@@ -23,10 +23,10 @@ use serde_json::json;
 use crate::args::RunArgs;
 use crate::metrics::{ENCODE_SPEED, GRAPHS_SEEN, PARAMETERS, TRAIN_SECONDS};
 use crate::mlm::{
-    Embedded, Method, MethodId, MlmArgs, MlmData, SearchRow, VectorsOf, pretrain_and_embed,
-    record_searches, report_searches, search_all,
+    Embedded, Method, MethodId, MlmArgs, MlmData, SearchRow, VectorsOf, pretrain_and_embed, record_searches,
+    report_searches, search_all,
 };
-use crate::report::Report;
+use crate::report::{Report, finish};
 use crate::table;
 use judge::judge;
 use plan::plan;
@@ -143,7 +143,7 @@ pub fn run(args: &Args) -> Result<()> {
         report_searches(&mut page, heading, text, 15, &found)?;
     }
     speeds.into_iter().for_each(|(spec, metric)| run.metric(&spec, metric));
-    println!("report: {}", page.finish(run)?.display());
+    println!("report: {}", finish(page, run)?.display());
     Ok(())
 }
 

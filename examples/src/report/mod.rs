@@ -1,8 +1,7 @@
-//! The report of a run: [`Report`] is a page of text, tables and charts.
+//! The report of a run: a page of pace-report, and the files that a run keeps of it.
 
-mod chart;
 mod page;
 mod tables;
 
-pub use chart::{Bars, Line, band_line, bar_chart, line_chart};
-pub use page::Report;
+pub use pace_report::{Bars, Line, Report, band_line, bar_chart, line_chart};
+pub use page::finish;

@@ -26,9 +26,7 @@ fn format_number(value: f64, decimals: usize) -> String {
     if tiny { format!("{value:.1e}") } else { format!("{value:.decimals$}") }
 }
 
-/// What each stage took.
-pub fn stage_rows(run: &Run) -> Vec<Vec<String>> {
-    let head = vec!["stage".to_owned(), "seconds".to_owned()];
-    let stages = run.stages().iter().map(|timing| vec![timing.stage.to_string(), format!("{:.1}", timing.seconds)]);
-    std::iter::once(head).chain(stages).collect()
+/// What each stage took, in seconds.
+pub fn stage_seconds(run: &Run) -> Vec<(String, f64)> {
+    run.stages().iter().map(|timing| (timing.stage.to_string(), timing.seconds)).collect()
 }

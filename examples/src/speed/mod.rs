@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::args::{RunArgs, count};
 use crate::progress::steps_bar;
-use crate::report::{Bars, Line, Report, bar_chart, line_chart};
+use crate::report::{Bars, Line, Report, bar_chart, finish, line_chart};
 use chains::{LENGTHS, SETTLED, exponent};
 use measure::{Rates, rates};
 use systems::{Data, Size, System};
@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> Result<()> {
     record(&all, &mut run);
     let mut page = Report::new("Figure 4: speed of PACE, D-VAE and DAGNN");
     plot(&all, &mut page)?;
-    println!("report: {}", page.finish(run)?.display());
+    println!("report: {}", finish(page, run)?.display());
     Ok(())
 }
 
@@ -218,7 +218,7 @@ fn plot(all: &[Measured], page: &mut Report) -> Result<()> {
                 }
             }
             let at = if size == Size::Published { "at the published sizes" } else { "at equal width" };
-            page.plot(bar_chart(&format!("{name}: log10 of microseconds per graph, {at}"), &bars)?);
+            page.plot(bar_chart(&format!("{name}: log10 of microseconds per graph, {at}"), &bars));
         }
     }
     let line = |measured: &Measured| Line {
@@ -227,6 +227,6 @@ fn plot(all: &[Measured], page: &mut Report) -> Result<()> {
         ..Line::default()
     };
     let lines: Vec<Line> = all.iter().filter(|measured| !measured.chains.is_empty()).map(line).collect();
-    page.plot(line_chart("log10 of milliseconds per chain, by log10 of its nodes", &lines)?);
+    page.plot(line_chart("log10 of milliseconds per chain, by log10 of its nodes", &lines));
     Ok(())
 }

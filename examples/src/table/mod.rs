@@ -12,6 +12,8 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -20,7 +22,7 @@ use serde_json::json;
 
 use crate::args::RunArgs;
 use crate::progress::steps_bar;
-use crate::report::Report;
+use crate::report::{Report, finish};
 use gather::RowResults;
 pub use row::{Columns, Row};
 use row::{PACE, rows};
@@ -72,11 +74,11 @@ pub fn run_with(
     let parent = args.out_dir(dataset, &encoder.replace(',', "+"))?;
     let mut jobs: Vec<Job<'_>> =
         rows.iter().flat_map(|row| jobs(row, 0..row.n_encoders as u64, args, &parent)).collect();
-    let mut failed = run_all(dataset, &jobs);
+    let mut failed = run_all(dataset, &jobs, args.jobs);
     // The best graph Transformer gets an error bar, too: the others are behind it.
     if let Some(best) = best_transformer(&gather(&rows, &jobs)?, columns) {
         let more: Vec<Job<'_>> = self::jobs(best, 1..N_SEEDS, args, &parent).collect();
-        failed.extend(run_all(dataset, &more));
+        failed.extend(run_all(dataset, &more, args.jobs));
         jobs.extend(more);
     }
     let results = gather(&rows, &jobs)?;
@@ -86,7 +88,7 @@ pub fn run_with(
     let is_done = |job: &&Job<'_>| job.dir.join("results.json").exists();
     let done: Vec<(&str, PathBuf)> = jobs.iter().filter(is_done).map(|job| (job.row.title, job.dir.clone())).collect();
     more(&done, &mut page)?;
-    let path = page.finish(run)?;
+    let path = finish(page, run)?;
     println!("report: {}", path.display());
     if !failed.is_empty() {
         bail!(
@@ -99,28 +101,31 @@ pub fn run_with(
     Ok(())
 }
 
-/// Runs what is missing; returns the names of the rows that failed.
-fn run_all<'a>(dataset: &str, jobs: &[Job<'a>]) -> Vec<&'a str> {
+/// Runs what is missing, `at_a_time` rows side by side; returns the names of the rows that failed.
+fn run_all<'a>(dataset: &str, jobs: &[Job<'a>], at_a_time: usize) -> Vec<&'a str> {
     let bar = steps_bar(format!("{dataset}: encoders of the table"), jobs.len() as u64);
-    let mut failed = Vec::new();
-    for job in jobs {
-        let start = Instant::now();
-        if !job.dir.join("results.json").exists() {
-            bar.suspend(|| eprintln!("table: {}, seed {}, into {}", job.row.title, job.seed, job.dir.display()));
-            match job.run() {
-                Ok(()) => {
-                    bar.suspend(|| eprintln!("table: {} took {:.0} s", job.row.name, start.elapsed().as_secs_f64()))
-                }
-                Err(error) => {
-                    bar.suspend(|| eprintln!("table: {} FAILED: {error:#}", job.row.name));
-                    failed.push(job.row.name);
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if !job.dir.join("results.json").exists() {
+                let start = Instant::now();
+                bar.suspend(|| eprintln!("table: {}, seed {}, into {}", job.row.title, job.seed, job.dir.display()));
+                let outcome = job.run();
+                let seconds = start.elapsed().as_secs_f64();
+                bar.suspend(|| match &outcome {
+                    Ok(()) => eprintln!("table: {} took {seconds:.0} s", job.row.name),
+                    Err(error) => eprintln!("table: {} FAILED: {error:#}", job.row.name),
+                });
+                if outcome.is_err() {
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).push(job.row.name);
                 }
             }
+            bar.inc(1);
         }
-        bar.inc(1);
-    }
+    };
+    std::thread::scope(|scope| (0..at_a_time).for_each(|_| drop(scope.spawn(work))));
     bar.finish_and_clear();
-    failed
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The numbers of all rows; those of the controls are in PACE's runs.
@@ -170,7 +175,7 @@ impl Job<'_> {
     fn run(&self) -> Result<()> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
-        command.args(without(std::env::args_os().skip(1), &["--encoder", "--out", "--seed", "--fresh"]));
+        command.args(without(std::env::args_os().skip(1), &["--encoder", "--out", "--seed", "--fresh", "--jobs"]));
         // The controls are the same for all, so PACE's first run has them.
         command.args((!self.has_controls).then_some("--no-controls"));
         command.args(&self.row.options).arg("--seed").arg(self.seed.to_string()).arg("--out").arg(&self.dir);

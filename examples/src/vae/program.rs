@@ -14,7 +14,7 @@ use super::plan::{Plans, Tried, VaePlan};
 use super::report::report;
 use super::search::Judge;
 use crate::args::RunArgs;
-use crate::report::Report;
+use crate::report::{Report, finish};
 use crate::table;
 
 /// What is known about the data before anything is trained.
@@ -99,7 +99,7 @@ impl VaeProgram {
         checked.metrics.into_iter().for_each(|(spec, metric)| run.metric(&spec, metric));
         let mut page = Report::new(self.title);
         report(&outcome, &mut page)?;
-        println!("report: {}", page.finish(run)?.display());
+        println!("report: {}", finish(page, run)?.display());
         Ok(())
     }
 }

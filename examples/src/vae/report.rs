@@ -30,7 +30,7 @@ pub fn report(outcome: &VaeOutcome, page: &mut Report) -> Result<()> {
             ..Line::default()
         })
         .collect();
-    page.plot(line_chart("log10 of the loss per graph, by epoch", &curves)?);
+    page.plot(line_chart("log10 of the loss per graph, by epoch", &curves));
     if let Some(search) = &outcome.search {
         search.plot(page)?;
     }

@@ -38,7 +38,11 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let format = args.to.or_else(|| Format::of(&args.out));
     let format = format.with_context(|| {
-        format!("the ending of {} names no format; say with --to which: {}", args.out.display(), Format::NAMES.join(", "))
+        format!(
+            "the ending of {} names no format; say with --to which: {}",
+            args.out.display(),
+            Format::NAMES.join(", ")
+        )
     })?;
     let mut n_written = 0;
     let mut convert = |out: &mut dyn Write| -> Result<()> {

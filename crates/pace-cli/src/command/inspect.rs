@@ -127,7 +127,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     };
     if let Some(path) = &args.write_spec {
         let text = serde_json::to_string_pretty(&summary.spec)?;
-        write_whole(path, format!("{text}\n").as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+        write_whole(path, format!("{text}\n").as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?;
         terminal.say(format!("spec written to {}", path.display()));
     }
     terminal.result(&summary, || summary.text(&name))?;

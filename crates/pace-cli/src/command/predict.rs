@@ -83,7 +83,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         let predicted = model.predict(&graphs.dags)?;
         let rows: Vec<Vec<String>> =
             graphs.ids.iter().zip(&predicted).map(|(id, score)| vec![id.clone(), format!("{score:.6}")]).collect();
-        let pairs: Vec<_> = graphs.ids.iter().zip(&predicted).map(|(id, mean)| json!({"id": id, "mean": mean})).collect();
+        let pairs: Vec<_> =
+            graphs.ids.iter().zip(&predicted).map(|(id, mean)| json!({"id": id, "mean": mean})).collect();
         return terminal.result(&pairs, || columns(&rows));
     }
     let (rows, scores) = graphs.scored_at_least(4 * args.folds as usize)?;

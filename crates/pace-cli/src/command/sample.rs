@@ -54,7 +54,9 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         "darts" => Box::new(Darts),
         "bn" => Box::new(UniformBn::default()),
         path if path.ends_with(".json") => Box::new(SpecSpace::new(read_spec(Path::new(path))?)),
-        other => bail!("there is no space '{other}'; there are nas101, enas, darts, bn, and spec files that end in .json"),
+        other => {
+            bail!("there is no space '{other}'; there are nas101, enas, darts, bn, and spec files that end in .json")
+        }
     };
     let (spec, mut rng) = (sampler.spec(), ChaCha8Rng::seed_from_u64(args.seed));
     let (mut seen, mut graphs, mut misses) = (std::collections::HashSet::new(), Vec::new(), 0);

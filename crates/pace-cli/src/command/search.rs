@@ -138,7 +138,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let (rows, scores) = graphs.scored();
     // A rehearsal that knows all answers is none.
     let is_known = !args.cold && table.is_none();
-    let known = if is_known { rows.iter().map(|&row| graphs.dags[row].clone()).zip(scores).collect() } else { Vec::new() };
+    let known =
+        if is_known { rows.iter().map(|&row| graphs.dags[row].clone()).zip(scores).collect() } else { Vec::new() };
     if !known.is_empty() {
         terminal.say(format!("{} graphs have scores, from which the search starts; --cold forgets them", known.len()));
     }
@@ -188,13 +189,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
 }
 
 /// Says what was found.
-fn finish(
-    journal: &Journal,
-    spec: &pace_graph::DagSpec,
-    mut run: Run,
-    args: &Args,
-    terminal: &Terminal,
-) -> Result<()> {
+fn finish(journal: &Journal, spec: &pace_graph::DagSpec, mut run: Run, args: &Args, terminal: &Terminal) -> Result<()> {
     let entries = journal.history().entries();
     let mut found: Vec<Found> = Vec::new();
     let mut n_failed = 0;
@@ -233,6 +228,10 @@ fn finish(
             vec![format!("{:.6}", found.score), found.query.to_string(), format!("{} :{edges}", found.ops.join(" "))]
         };
         let table = columns(&[head].into_iter().chain(found.iter().map(row)).collect::<Vec<_>>());
-        format!("{} queries, the best graphs:\n{table}\nall of them: {}", entries.len(), args.out.join("found.jsonl").display())
+        format!(
+            "{} queries, the best graphs:\n{table}\nall of them: {}",
+            entries.len(),
+            args.out.join("found.jsonl").display()
+        )
     })
 }

@@ -54,7 +54,9 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let model = Model::load(&args.model)?;
     let graphs = source::load(&args.source, Some(model.spec().clone()), terminal)?;
     let vectors = standardised(model.vectors(&graphs.dags)?);
-    let text = |row: usize, spec: &DagSpec| spec.strip_ends(&graphs.dags[row]).map_or_else(|_| String::new(), |dag| spec.format(&dag));
+    let text = |row: usize, spec: &DagSpec| {
+        spec.strip_ends(&graphs.dags[row]).map_or_else(|_| String::new(), |dag| spec.format(&dag))
+    };
     let neighbour = |of: usize, row: usize, distance: f64| Neighbour {
         of: graphs.ids[of].clone(),
         id: graphs.ids[row].clone(),

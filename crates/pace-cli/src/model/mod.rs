@@ -116,9 +116,7 @@ impl Model {
     pub fn untrained(&self, seed: u64) -> Result<Model> {
         let device = pace_model::device::device("")?;
         Ok(match self {
-            Model::Vae(saved, _) => {
-                Model::Vae(saved.clone(), Box::new(saved.config.init(&saved.spec, seed, &device)))
-            }
+            Model::Vae(saved, _) => Model::Vae(saved.clone(), Box::new(saved.config.init(&saved.spec, seed, &device))),
             Model::Mlm(saved, _) => Model::Mlm(saved.clone(), Box::new(saved.config.init(&saved.spec, seed, &device))),
             Model::Supervised(saved, _) => {
                 Model::Supervised(saved.clone(), Box::new(saved.config.init(&saved.spec, seed, &device)))
@@ -180,10 +178,17 @@ impl Model {
         };
         let (device, mut predicted) = (device()?, Vec::with_capacity(dags.len()));
         let shard = shard_graphs(saved.spec.max_nodes);
-        embed_dags(dags, &self.layout(), shard, &device, |batch| supervised.predict(batch), |shard| {
-            predicted.extend(shard.iter().map(|&value| saved.config.unscaled(f64::from(value))));
-            anyhow::Ok(())
-        })?;
+        embed_dags(
+            dags,
+            &self.layout(),
+            shard,
+            &device,
+            |batch| supervised.predict(batch),
+            |shard| {
+                predicted.extend(shard.iter().map(|&value| saved.config.unscaled(f64::from(value))));
+                anyhow::Ok(())
+            },
+        )?;
         Ok(predicted)
     }
 
@@ -226,9 +231,10 @@ fn weights(dir: &Path) -> Result<PathBuf> {
         })
         .collect();
     found.sort();
-    found.into_iter().next().with_context(|| {
-        format!("{} holds no trained model; `pace train GRAPHS --out {0}` makes one", dir.display())
-    })
+    found
+        .into_iter()
+        .next()
+        .with_context(|| format!("{} holds no trained model; `pace train GRAPHS --out {0}` makes one", dir.display()))
 }
 
 #[cfg(test)]

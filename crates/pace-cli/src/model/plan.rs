@@ -131,7 +131,8 @@ impl PlanArgs {
             bail!("--latent and --decoder are options of --objective vae; leave them out with {}", self.objective);
         }
         let encoder = |purpose| {
-            EncoderConfig::named(&self.encoder, purpose).with_context(|| format!("no encoder is called {}", self.encoder))
+            EncoderConfig::named(&self.encoder, purpose)
+                .with_context(|| format!("no encoder is called {}", self.encoder))
         };
         Ok(match self.objective {
             Objective::Vae => {
@@ -142,7 +143,8 @@ impl PlanArgs {
                 let own = if DecoderConfig::NAMES.contains(&&*self.encoder) { &self.encoder } else { "dvae" };
                 let decoder = self.decoder.as_deref().unwrap_or(own);
                 if decoder != "pace" {
-                    config.decoder = DecoderConfig::named(decoder).with_context(|| format!("no decoder is called {decoder}"))?;
+                    config.decoder =
+                        DecoderConfig::named(decoder).with_context(|| format!("no decoder is called {decoder}"))?;
                 }
                 config.d_latent = self.latent.map_or(config.d_latent, |latent| latent as usize);
                 ModelConfig::Vae(config)

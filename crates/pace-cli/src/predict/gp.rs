@@ -48,7 +48,8 @@ impl Gp {
         };
         let mut y = scores.to_vec();
         Warp::Ranks.apply(&mut y);
-        let rows = |rows: &[usize]| Matrix::from_fn(rows.len(), self.x.ncols(), |row, column| self.x[(rows[row], column)]);
+        let rows =
+            |rows: &[usize]| Matrix::from_fn(rows.len(), self.x.ncols(), |row, column| self.x[(rows[row], column)]);
         let (x, at) = (rows(known), rows(wanted));
         let posterior = config.fit_with(x.as_ref(), &y, self.seed, &mut |_| {})?.predict(at.as_ref());
         let back = Quantiles::new(y, scores);

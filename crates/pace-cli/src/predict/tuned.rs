@@ -64,10 +64,17 @@ impl Tuned<'_> {
         let (model, _) = fit_best(model, &parts, &fit, |_| {})?;
         let (layout, mut predicted) = (self.config.layout(self.spec), Vec::with_capacity(at.len()));
         let shard = shard_graphs(self.spec.max_nodes);
-        pace_train::embed::embed_dags(&at, &layout, shard, &plain, |batch| model.predict(batch), |values| {
-            predicted.extend(values.iter().map(|&value| Prediction { mean: f64::from(value), std: None }));
-            anyhow::Ok(())
-        })?;
+        pace_train::embed::embed_dags(
+            &at,
+            &layout,
+            shard,
+            &plain,
+            |batch| model.predict(batch),
+            |values| {
+                predicted.extend(values.iter().map(|&value| Prediction { mean: f64::from(value), std: None }));
+                anyhow::Ok(())
+            },
+        )?;
         Ok(predicted)
     }
 }

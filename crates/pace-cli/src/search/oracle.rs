@@ -31,7 +31,10 @@ impl FromStr for OracleArg {
         match text.split_once(':') {
             Some(("cmd", command)) if !command.trim().is_empty() => Ok(OracleArg::Command(command.to_owned())),
             Some(("table", path)) if !path.is_empty() => Ok(OracleArg::Table(path.into())),
-            _ => Err("it must be cmd:COMMAND, e.g. cmd:./score.sh, or table:FILE, a file of graphs with scores".to_owned()),
+            _ => {
+                Err("it must be cmd:COMMAND, e.g. cmd:./score.sh, or table:FILE, a file of graphs with scores"
+                    .to_owned())
+            }
         }
     }
 }
@@ -80,7 +83,10 @@ impl Scorer {
                 for (row, target) in rows.into_iter().zip(targets) {
                     let key = GraphKey::of(&graphs.dags[row]);
                     if scores.insert(key, target).is_some_and(|other| other != target) {
-                        terminal.warn(format!("{}: graph '{}' is there twice with different scores; the last counts", graphs.source, graphs.ids[row]));
+                        terminal.warn(format!(
+                            "{}: graph '{}' is there twice with different scores; the last counts",
+                            graphs.source, graphs.ids[row]
+                        ));
                     }
                 }
                 Ok((Scorer::Table { scores }, Some(graphs)))
@@ -95,9 +101,8 @@ impl Scorer {
                 Some(&score) => Outcome::of(score),
                 None => Outcome::Failed("the table does not have this graph".to_owned()),
             },
-            Scorer::Command { command, spec, timeout } => {
-                ask(command, spec, *timeout, id, dag).map_or_else(|error| Outcome::Failed(format!("{error:#}")), Outcome::of)
-            }
+            Scorer::Command { command, spec, timeout } => ask(command, spec, *timeout, id, dag)
+                .map_or_else(|error| Outcome::Failed(format!("{error:#}")), Outcome::of),
         }
     }
 }

@@ -122,7 +122,9 @@ fn answer_pending(
     }
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
@@ -166,10 +168,7 @@ fn tell(journal: &Mutex<Journal>, id: usize, outcome: Outcome) -> Result<()> {
 
 fn progress(journal: &Journal) -> Progress {
     let history = journal.history();
-    Progress {
-        n_answered: history.n_asked() - history.pending().count(),
-        best: history.best().map(|(_, score)| score),
-    }
+    Progress { n_answered: history.n_asked() - history.pending().count(), best: history.best().map(|(_, score)| score) }
 }
 
 /// A worker that panicked has told nothing, so the journal is whole.

@@ -16,14 +16,17 @@ pub fn write_graphs(path: &Path, n: usize, seed: u64, with_scores: bool) {
     for index in 0..n {
         let n_nodes = rng.random_range(3..=8);
         let ops: Vec<&str> = (0..n_nodes).map(|_| *OPS.choose(&mut rng).unwrap()).collect();
-        let edges: Vec<(usize, usize)> = (1..n_nodes)
-            .flat_map(|to| (0..to).map(move |from| (from, to)))
-            .filter(|_| rng.random_bool(0.35))
-            .collect();
+        let edges: Vec<(usize, usize)> =
+            (1..n_nodes).flat_map(|to| (0..to).map(move |from| (from, to))).filter(|_| rng.random_bool(0.35)).collect();
         let score = score(&ops, &edges);
         let target = if with_scores { format!(r#", "target": {score}"#) } else { String::new() };
-        writeln!(text, r#"{{"id": "g{index}", "ops": {}, "edges": {}{target}}}"#,
-            serde_json::to_string(&ops).unwrap(), serde_json::to_string(&edges).unwrap()).unwrap();
+        writeln!(
+            text,
+            r#"{{"id": "g{index}", "ops": {}, "edges": {}{target}}}"#,
+            serde_json::to_string(&ops).unwrap(),
+            serde_json::to_string(&edges).unwrap()
+        )
+        .unwrap();
     }
     std::fs::write(path, text).unwrap();
 }

@@ -21,7 +21,8 @@ fn from_a_file_of_graphs_to_vectors_predictions_and_new_graphs() {
         assert_eq!((found["graphs"].as_u64(), found["width"].as_u64()), (Some(300), Some(64)), "{ending}");
     }
     // The same graphs in another order, renumbered by another format: the same vectors.
-    let lines: Vec<String> = std::fs::read_to_string(dir.join("graphs.jsonl")).unwrap().lines().map(str::to_owned).collect();
+    let lines: Vec<String> =
+        std::fs::read_to_string(dir.join("graphs.jsonl")).unwrap().lines().map(str::to_owned).collect();
     let reversed: Vec<&str> = lines.iter().rev().map(String::as_str).collect();
     std::fs::write(dir.join("reversed.jsonl"), reversed.join("\n")).unwrap();
     ok(dir, "convert reversed.jsonl reversed.graphml");
@@ -89,7 +90,9 @@ fn shells_and_manuals() {
     assert!(ok(dir.path(), "completions bash").contains("pace"));
     ok(dir.path(), "man pages");
     assert!(dir.path().join("pages/pace-search.1").exists());
-    for command in ["inspect", "convert", "train", "encode", "predict", "generate", "similar", "search", "answer", "report"] {
+    for command in
+        ["inspect", "convert", "train", "encode", "predict", "generate", "similar", "search", "answer", "report"]
+    {
         assert!(ok(dir.path(), &format!("{command} --help")).contains("Examples:"), "{command}");
     }
 }

@@ -43,7 +43,8 @@ fn the_rules_of_known_spaces_are_found() {
 
 #[test]
 fn numbers_stay_in_the_order_of_numbers() {
-    let spec = infer("mine", &[named(&["10", "9", "2"], &[(0, 1), (1, 2)]), named(&["9", "10"], &[])]).expect("a spec").spec;
+    let spec =
+        infer("mine", &[named(&["10", "9", "2"], &[(0, 1), (1, 2)]), named(&["9", "10"], &[])]).expect("a spec").spec;
     assert_eq!(spec.ops, ["2", "9", "10", "(input)", "(output)"]);
     assert_eq!((spec.validity, spec.added.count()), (Validity::InputToOutput, 2));
 }
@@ -62,7 +63,8 @@ fn single_nodes_and_a_cycle() {
     let spec = infer("mine", &[named(&["x"], &[])]).expect("a spec").spec;
     assert_eq!(named(&["x"], &[]).dag(&spec).expect("a graph").n_nodes(), 1 + spec.added.count());
     assert!(infer("mine", &[]).is_err());
-    let error = infer("my.dot", &[named(&["x"], &[]), named(&["x", "x"], &[(0, 1), (1, 0)])]).expect_err("a cycle").to_string();
+    let error =
+        infer("my.dot", &[named(&["x"], &[]), named(&["x", "x"], &[(0, 1), (1, 0)])]).expect_err("a cycle").to_string();
     assert!(error.starts_with("my.dot, row 2: the edges close a cycle"), "{error}");
 }
 

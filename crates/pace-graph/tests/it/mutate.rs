@@ -68,7 +68,8 @@ fn steps_are_valid_distinct_and_different() {
 
 /// Specs of every rule that knows edits, with real ends, virtual ones and none.
 fn specs() -> [DagSpec; 5] {
-    let virtual_ends = infer("mine", &[named(&["a", "b", "b"], &[(0, 1)]), named(&["b", "a"], &[])]).expect("a spec").spec;
+    let virtual_ends =
+        infer("mine", &[named(&["a", "b", "b"], &[(0, 1)]), named(&["b", "a"], &[])]).expect("a spec").spec;
     assert_eq!(virtual_ends.added.count(), 2);
     let small = DagSpec { max_nodes: 6, ..virtual_ends };
     [DagSpec::nas101(), DagSpec::na(), DagSpec::bn(), small, DagSpec::new("free", ["a", "b", "c"], 5)]

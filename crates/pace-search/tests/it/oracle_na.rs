@@ -31,7 +31,8 @@ fn embedded_weights_keep_their_promise_on_the_real_table() {
     let test = split_reference(na.samples.len(), 0.9).test;
     let dags: Vec<_> = test.iter().map(|&row| na.samples[row].dag.clone()).collect();
     let scores = surrogate.evaluate(&dags).unwrap();
-    let squares: f64 = scores.iter().zip(na.targets(&test).unwrap()).map(|(score, target)| (score - target).powi(2)).sum();
+    let squares: f64 =
+        scores.iter().zip(na.targets(&test).unwrap()).map(|(score, target)| (score - target).powi(2)).sum();
     let rmse = (squares / test.len() as f64).sqrt() / 0.006_134_682_4;
     assert_eq!(test.len(), held_out.n_rows);
     assert!((rmse - held_out.rmse).abs() < 1e-4, "{rmse} is not {}", held_out.rmse);

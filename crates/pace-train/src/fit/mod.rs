@@ -20,8 +20,8 @@ mod clock;
 mod config;
 mod event;
 
-pub(crate) use clock::Spent;
 use clock::Clock;
+pub(crate) use clock::Spent;
 pub use config::{FitConfig, Reduction};
 pub use event::{Epoch, Event};
 

@@ -65,7 +65,8 @@ impl<C: Serialize + DeserializeOwned> Training<'_, C> {
         S: Source,
         M: Objective<S::Batch> + Sync,
     {
-        let checkpoint = Checkpoint::new(run.path(&self.name("checkpoint")), self.saved.to_json()).every(self.save_every);
+        let checkpoint =
+            Checkpoint::new(run.path(&self.name("checkpoint")), self.saved.to_json()).every(self.save_every);
         let mut log = Ok(());
         let fitted = fit_watched(model, source, self.config, &[device], Some(&checkpoint), |event, model| {
             watch(&event, model);

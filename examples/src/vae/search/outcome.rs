@@ -144,12 +144,12 @@ impl SearchOutcome {
                     band_line(searches.method.title(), &curves, 0)
                 })
                 .collect();
-            page.plot(line_chart("best score asked so far, mean and 95 % band of the mean, by query", &lines)?);
+            page.plot(line_chart("best score asked so far, mean and 95 % band of the mean, by query", &lines));
         }
         if !self.latent.is_empty() {
             page.heading("Search by decoding vectors");
             let lines = [band_line("rounds of 50", &self.latent, 0)];
-            page.plot(line_chart("best score asked so far, mean and 95 % band of the mean, by query", &lines)?);
+            page.plot(line_chart("best score asked so far, mean and 95 % band of the mean, by query", &lines));
         }
         Ok(())
     }

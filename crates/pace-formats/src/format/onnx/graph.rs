@@ -27,8 +27,14 @@ pub(super) fn described(model: Model, options: &ReadOptions) -> Result<Described
         }
     }
     let mut places = Vec::with_capacity(model.nodes.len());
+    let mut constants = initialisers;
     for operator in &model.nodes {
-        let place = is_kept(operator, options).then(|| push(&mut graph, operator, options));
+        let is_constant = is_constant(operator, &constants);
+        if is_constant {
+            constants.extend(operator.outputs.iter().cloned());
+        }
+        let is_kept = options.keep_constants || !is_constant;
+        let place = is_kept.then(|| push(&mut graph, operator, options));
         for output in operator.outputs.iter().filter(|output| !output.is_empty()) {
             if makers.insert(output.clone(), place).is_some() {
                 return Err(made_twice(output));
@@ -55,9 +61,16 @@ pub(super) fn described(model: Model, options: &ReadOptions) -> Result<Described
     Ok(graph)
 }
 
-fn is_kept(operator: &Operator, options: &ReadOptions) -> bool {
-    let is_constant = operator.op_type == "Constant" && ["", "ai.onnx"].contains(&operator.domain.as_str());
-    options.keep_constants || !is_constant
+/// Whether a node makes the same tensors whatever goes into the model: a constant, or something computed from constants alone, such as
+/// the reshaped weights that some exporters write. Nodes are in topological order, as ONNX asks.
+fn is_constant(operator: &Operator, constants: &HashSet<String>) -> bool {
+    let is_standard = ["", "ai.onnx"].contains(&operator.domain.as_str());
+    if is_standard && operator.op_type == "Constant" {
+        return true;
+    }
+    let is_random = operator.op_type.starts_with("Random");
+    let mut inputs = operator.inputs.iter().filter(|input| !input.is_empty()).peekable();
+    is_standard && !is_random && inputs.peek().is_some() && inputs.all(|input| constants.contains(input))
 }
 
 fn push(graph: &mut Described, operator: &Operator, options: &ReadOptions) -> usize {

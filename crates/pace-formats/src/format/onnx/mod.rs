@@ -2,8 +2,8 @@
 //!
 //! - The operation is `op_type`. `domain_op_type`, if asked for by [`ReadOptions::op`], puts the domain before it, e.g.
 //!   `com.microsoft::FusedConv`.
-//! - Initialisers, `Constant` nodes, and the inputs and outputs of the graph are left out, unless [`ReadOptions::keep_constants`] and
-//!   [`ReadOptions::keep_ends`] ask for them. They are then `Initializer`, `Constant`, `Input` and `Output`.
+//! - Initialisers, `Constant` nodes, what is computed from these alone, and the inputs and outputs of the graph are left out, unless
+//!   [`ReadOptions::keep_constants`] and [`ReadOptions::keep_ends`] ask for them. They are then `Initializer`, `Constant`, `Input` and `Output`.
 //! - Several tensors between two nodes are one edge.
 //! - Graphs inside a node (the branches of `If`, the body of `Loop`) and functions of the model are not entered. What the inner graph
 //!   takes from the outer one is no edge.

@@ -111,9 +111,9 @@ impl SpecSpace {
                 let pairs = (0..n).flat_map(move |from| (0..n).map(move |to| (from, to)));
                 Box::new(pairs.filter(|(from, to)| from != to).map(|pair| flipped(dag, pair)))
             }
-            Kind::Turn => Box::new(
-                dag.edges().flat_map(move |edge| (0..n).filter_map(move |source| turned(dag, edge, source))),
-            ),
+            Kind::Turn => {
+                Box::new(dag.edges().flat_map(move |edge| (0..n).filter_map(move |source| turned(dag, edge, source))))
+            }
             Kind::Insert if !self.has_room(dag) => Box::new(std::iter::empty()),
             Kind::Insert => {
                 let (may_start, may_end) = self.may_hang();
@@ -121,7 +121,9 @@ impl SpecSpace {
                 let pairs = ends(may_start).flat_map(move |from| ends(may_end).map(move |to| (from, to)));
                 let pairs = pairs.filter(|(from, to)| from.is_none() || from != to);
                 let inserts = pairs.flat_map(move |(from, to)| ops.iter().map(move |&op| Edit::Insert(op, from, to)));
-                Box::new(inserts.chain(dag.edges().flat_map(move |edge| ops.iter().map(move |&op| Edit::Split(op, edge)))))
+                Box::new(
+                    inserts.chain(dag.edges().flat_map(move |edge| ops.iter().map(move |&op| Edit::Split(op, edge)))),
+                )
             }
             Kind::Remove => {
                 Box::new(inner.flat_map(|node| [true, false].into_iter().map(move |join| Edit::Remove(node, join))))

@@ -67,7 +67,8 @@ pub fn accuracies(space: &Nas101Space, table: &Table, run: &mut Run, page: &mut 
     page.plot(bar_chart("cells per percent of test accuracy (80 to 95)", &bars));
     page.heading("The best cells");
     let spec = DagSpec::nas101();
-    let drawn = best.iter().take(10).map(|&(index, accuracy)| (format!("{:.3} %", 100.0 * accuracy), space.cell(index)));
+    let drawn =
+        best.iter().take(10).map(|&(index, accuracy)| (format!("{:.3} %", 100.0 * accuracy), space.cell(index)));
     page.dags(&spec, &drawn.collect::<Vec<_>>());
     Ok(())
 }

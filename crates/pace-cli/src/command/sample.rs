@@ -58,13 +58,14 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
             bail!("there is no space '{other}'; there are nas101, enas, darts, bn, and spec files that end in .json")
         }
     };
+    let name = Path::new(&args.space).file_stem().and_then(|stem| stem.to_str()).unwrap_or("graph");
     let (spec, mut rng) = (sampler.spec(), ChaCha8Rng::seed_from_u64(args.seed));
     let (mut seen, mut graphs, mut misses) = (std::collections::HashSet::new(), Vec::new(), 0);
     while graphs.len() < args.n as usize && misses < PATIENCE {
         let dag = sampler.sample(&mut rng);
         if seen.insert(GraphKey::of(&dag)) {
             misses = 0;
-            let id = Some(format!("{}-{}", spec.name, graphs.len() + 1));
+            let id = Some(format!("{name}-{}", graphs.len() + 1));
             graphs.push(Named { id, ..Named::of(&spec, &dag)? });
         } else {
             misses += 1;

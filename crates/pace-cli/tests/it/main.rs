@@ -28,7 +28,8 @@ pub fn fails(dir: &Path, line: &str) -> String {
     let output = pace(dir).args(line.split_whitespace()).output().expect("pace starts");
     assert_eq!(output.status.code(), Some(1), "pace {line}\n{}", said(&output));
     let message = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(message.starts_with("pace: ") && !message.contains("panicked"), "pace {line}\n{message}");
+    let last = message.lines().last().unwrap_or_default();
+    assert!(last.starts_with("pace: ") && !message.contains("panicked"), "pace {line}\n{message}");
     message
 }
 

@@ -45,7 +45,8 @@ fn no_query_is_lost_or_asked_twice_by_four_workers_and_a_killed_search() {
         command.spawn().unwrap()
     };
     let mut asking = search("1");
-    while !dir.join("study/journal.jsonl").exists() {
+    // Until the first line, which says which search it is, is whole.
+    while !std::fs::read_to_string(dir.join("study/journal.jsonl")).is_ok_and(|text| text.contains('\n')) {
         std::thread::sleep(Duration::from_millis(10));
     }
     let mut workers: Vec<Child> = (0..3).map(|_| answer()).collect();

@@ -5,8 +5,8 @@
 //!                        └────────────────────────────► search (ask your own program for scores)
 //! ```
 //!
-//! Every command reads graphs through [`source`], where their spec is inferred or looked up, and keeps what it does in a run folder
-//! like that of `cargo xtask reproduce`. What is printed goes through [`terminal`]: text for people, `--json` for programs.
+//! Every command reads graphs through `source`, where their spec is inferred or looked up, and keeps what it does in a run folder
+//! like that of `cargo xtask reproduce`. What is printed goes through `terminal`: text for people, `--json` for programs.
 //!
 //! Exit codes: 0 done, 1 failed, 2 wrong options.
 

@@ -80,6 +80,8 @@ fn a_supervised_model_predicts_and_a_killed_training_resumes() {
     let found = json(dir, "predict graphs.jsonl --model whole --folds 2 --tune");
     assert_eq!(found["methods"].as_array().unwrap().len(), 8);
     write_graphs(&dir.join("new.jsonl"), 10, 4, false);
+    let applied = json(dir, "predict new.jsonl --model whole --apply");
+    assert!(applied.as_array().unwrap().len() == 10 && applied[0]["mean"].as_f64().is_some());
     ok(dir, "predict graphs.jsonl --folds 2 --on new.jsonl --out predictions.jsonl");
     assert_eq!(std::fs::read_to_string(dir.join("predictions.jsonl")).unwrap().lines().count(), 10);
 }

@@ -20,7 +20,7 @@ pub const FILE: &str = "report.html";
 const DRAWN: usize = 12;
 /// Graphs whose neighbours are drawn, and neighbours of each.
 const SIMILAR: (usize, usize) = (3, 4);
-/// Graphs beyond this size are maps rather than drawings.
+/// Larger graphs are not drawn beside others: they would fill the page.
 const DRAWN_NODES: usize = 60;
 
 /// What a page needs of `results.json`.

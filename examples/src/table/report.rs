@@ -36,8 +36,9 @@ pub fn record(rows: &[RowResults<'_>], columns: Columns, run: &mut Run) {
 pub fn page(title: &str, rows: &[RowResults<'_>], columns: Columns) -> Result<Report> {
     let mut page = Report::new(&format!("{title}: all encoders"));
     page.text(
-        "All rows have the same graphs, epochs, batches, learning rate and surrogates. Several encoders: mean and spread over \
-         their means. The best number of a column is marked by an asterisk.",
+        "All rows have the same graphs, batches and surrogates, and the same epochs unless the row says otherwise. On NA and BN, \
+         rows whose decoder goes step by step have a higher learning rate, by the training loss. Several encoders: mean and \
+         spread over their means. The best number of a column is marked by an asterisk.",
     );
     page.table(&text(rows, columns));
     // What the systems are compared by; the other columns say what it cost, of which the time is worth a look.

@@ -41,7 +41,7 @@ pub struct Args {
     /// Parts of the cross-validation
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..))]
     folds: u32,
-    /// Train the whole encoder on the scores, too: slow, and often the best
+    /// Train the whole encoder on the scores, too, once per fold: slow
     #[arg(long, requires = "model")]
     tune: bool,
     /// Compare nothing: print what a supervised model predicts for GRAPHS (after a training by ranks only the order counts)

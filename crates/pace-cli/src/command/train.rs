@@ -52,7 +52,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let graphs = source::load(&args.source, spec, terminal)?;
     if graphs.spec.max_nodes > MANY_NODES {
         terminal.warn(format!(
-            "graphs of {} nodes: memory and time of a step grow with the square of that; --batch 8 or --encoder dvae help",
+            "graphs of {} nodes: memory and time of a step grow with the square of that; a small --batch takes less memory",
             graphs.spec.max_nodes
         ));
     }

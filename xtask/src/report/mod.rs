@@ -7,6 +7,7 @@ mod encoders;
 mod page;
 mod plots;
 mod provenance;
+pub mod ranks;
 mod results;
 
 use std::path::{Path, PathBuf};
@@ -86,6 +87,7 @@ pub fn write_page(root: &Path, run: &Path, allow: Allow) -> Result<PathBuf> {
     let plots = plots::copy(run, &root.join(PAGES), &results.page())?;
     let text = page::render(&results) + &plots;
     write_atomically(&target, &text).with_context(|| format!("cannot write {}", target.display()))?;
+    ranks::update(root)?;
     Ok(target)
 }
 

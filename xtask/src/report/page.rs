@@ -14,6 +14,7 @@ pub fn remarks(dataset: &str) -> &'static str {
         "bn" => include_str!("bn.md"),
         "nas101" => include_str!("nas101.md"),
         "nas301" => include_str!("nas301.md"),
+        "na-encoders" => include_str!("na-encoders.md"),
         "speed-encoders" => include_str!("speed-encoders.md"),
         _ => "",
     }

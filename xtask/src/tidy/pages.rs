@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::{Entry, Findings, Violation};
 use crate::git::History;
-use crate::report::{ENCODERS, MadeBy, PAGES, carries, remarks};
+use crate::report::{ENCODERS, MadeBy, PAGES, carries, ranks, remarks};
 
 /// What the numbers of a page depend on.
 const CODE: [&str; 8] = [
@@ -73,6 +73,16 @@ pub fn check(root: &Path, entries: &[Entry]) -> Result<Findings> {
                 findings.violations.push(say(message));
             }
         }
+    }
+    let text_of = |path: &str| entries.iter().find(|entry| entry.path == path).and_then(|entry| entry.text.clone());
+    let shown = text_of("README.md").and_then(|readme| ranks::shown(&readme).map(str::to_owned));
+    let ranks = ranks::table(|id| text_of(&format!("{PAGES}/{id}-encoders.md")));
+    if let (Some(shown), Some(ranks)) = (shown, ranks)
+        && shown != ranks
+    {
+        let message =
+            "its table of ranks differs from the pages of encoders; run `cargo xtask report` on one of their runs";
+        findings.violations.push(Violation::new("README.md", 0, message));
     }
     Ok(findings)
 }

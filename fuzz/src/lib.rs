@@ -1,4 +1,4 @@
-//! Fuzz targets for everything that reads what others wrote: datasets, graphs as text, configurations, results, weights,
+//! Fuzz targets for everything that reads what others wrote: datasets, graphs and vectors in other formats, Python, graphs as text, configurations, results, weights,
 //! checkpoints, journals.
 //!
 //! `cargo xtask ci fuzz` builds the programs `readers` and `model` with libFuzzer's instrumentation and runs each [`Target`]
@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 mod choose;
+pub mod formats;
 pub mod graph;
 mod law;
 #[cfg(feature = "model")]

@@ -5,18 +5,16 @@
 //!                        └────────────────────────────► search (ask your own program for scores)
 //! ```
 //!
-//! Every command reads graphs through `source`, where their spec is inferred or looked up, and keeps what it does in a run folder
-//! like that of `cargo xtask reproduce`. What is printed goes through `terminal`: text for people, `--json` for programs.
+//! What a command does is `pace-kit`'s business, which programs without a command line use, too. Here are the options, the files, the
+//! programs of the user's that score and allow, and the pages. Every command reads graphs through `source`, and keeps what it does in a
+//! run folder like that of `cargo xtask reproduce`. What is printed goes through `terminal`: text for people, `--json` for programs.
 //!
 //! Exit codes: 0 done, 1 failed, 2 wrong options.
 
 mod args;
 mod command;
-mod features;
 mod file;
-mod model;
 mod page;
-mod predict;
 mod progress;
 mod search;
 mod source;

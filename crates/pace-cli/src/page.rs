@@ -4,15 +4,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use pace_graph::Dag;
+use pace_kit::{Graphs, Model};
 use pace_report::{LatentMap, Line, MapConfig, MapData, Neighbour, Report, Similar, line_chart, nearest};
 use pace_search::{Journal, Outcome};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::features::standardised;
-use crate::model::Model;
 use crate::search::Study;
-use crate::source::Graphs;
 
 /// What the page of a run is called in its folder.
 pub const FILE: &str = "report.html";
@@ -163,7 +161,7 @@ pub fn add_map(page: &mut Report, model: &Model, graphs: &Graphs) -> Result<()> 
     let small: Vec<usize> = (0..graphs.dags.len()).filter(|&row| graphs.dags[row].n_nodes() <= DRAWN_NODES).collect();
     if graphs.dags.len() > SIMILAR.1 && !small.is_empty() {
         page.heading("Neighbours");
-        let vectors = standardised(vectors);
+        let vectors = vectors.standardised();
         for index in 0..SIMILAR.0.min(small.len()) {
             let row = small[index * small.len() / SIMILAR.0.min(small.len())];
             let neighbours = nearest(&vectors, row, SIMILAR.1).into_iter();

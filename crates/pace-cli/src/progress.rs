@@ -1,7 +1,12 @@
 //! Progress bars with rate and time left.
 
+use std::ops::ControlFlow;
+
 use indicatif::{ProgressBar, ProgressStyle};
+use pace_kit::Watch;
 use pace_train::Event;
+
+use crate::terminal::Terminal;
 
 /// A bar over a known number of steps.
 pub fn steps(what: impl Into<String>, steps: usize) -> ProgressBar {
@@ -17,27 +22,50 @@ pub fn graphs(what: impl Into<String>) -> ProgressBar {
 }
 
 /// A bar of training: graphs, graphs per second, time left.
-pub fn training() -> ProgressBar {
-    ProgressBar::new(0).with_style(style("{msg:<20} {wide_bar} {human_pos}/{human_len} graphs, {per_sec}, {eta} left"))
+pub struct Bar<'a> {
+    bar: ProgressBar,
+    terminal: &'a Terminal,
 }
 
-/// Moves a bar of training.
-pub fn observe(bar: &ProgressBar, event: &Event<'_>) {
-    match event {
-        Event::Start { step, n_steps, graphs_per_step, .. } => {
-            bar.set_length((n_steps * graphs_per_step) as u64);
-            bar.set_position((step * graphs_per_step) as u64);
-            // Graphs of an earlier process say nothing about the speed of this one.
-            bar.reset_eta();
+impl<'a> Bar<'a> {
+    /// A bar that nothing has happened on.
+    pub fn new(terminal: &'a Terminal) -> Bar<'a> {
+        let template = "{msg:<20} {wide_bar} {human_pos}/{human_len} graphs, {per_sec}, {eta} left";
+        Bar { bar: terminal.bar(ProgressBar::new(0).with_style(style(template))), terminal }
+    }
+}
+
+impl Watch for Bar<'_> {
+    fn event(&mut self, event: &Event<'_>) -> ControlFlow<()> {
+        match event {
+            Event::Start { step, n_steps, graphs_per_step, .. } => {
+                self.bar.set_length((n_steps * graphs_per_step) as u64);
+                self.bar.set_position((step * graphs_per_step) as u64);
+                // Graphs of an earlier process say nothing about the speed of this one.
+                self.bar.reset_eta();
+            }
+            Event::FellBack { damage } => {
+                self.bar.suspend(|| {
+                    self.terminal.warn(format!("{damage}; the training resumes from the checkpoint before"))
+                });
+            }
+            Event::Steps { graphs, loss, .. } => {
+                self.bar.inc(*graphs as u64);
+                self.bar.set_message(format!("loss {loss:.4}"));
+            }
+            _ => {}
         }
-        Event::FellBack { damage } => {
-            bar.suspend(|| eprintln!("pace: warning: {damage}; the training resumes from the checkpoint before"));
-        }
-        Event::Steps { graphs, loss, .. } => {
-            bar.inc(*graphs as u64);
-            bar.set_message(format!("loss {loss:.4}"));
-        }
-        _ => {}
+        ControlFlow::Continue(())
+    }
+
+    fn say(&mut self, text: &str) {
+        self.bar.suspend(|| self.terminal.say(text));
+    }
+}
+
+impl Drop for Bar<'_> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use pace_formats::{Error as FormatError, Format, ReadOptions, Summary, read_path};
-use pace_graph::{Dag, DagSpec, Error as GraphError, Named, infer};
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use pace_graph::{DagSpec, Named};
+use pace_kit::Graphs;
 
 use crate::progress;
 use crate::terminal::Terminal;
@@ -37,6 +37,9 @@ pub struct HowArgs {
     /// The field or attribute of a graph that is its name [default: id or name]
     #[arg(long, value_name = "FIELD")]
     pub id: Option<String>,
+    /// Leave out graphs with more nodes
+    #[arg(long, value_name = "N")]
+    pub max_nodes: Option<usize>,
     /// ONNX: keep initialisers, constants, and what is computed from these alone as nodes
     #[arg(long)]
     pub keep_constants: bool,
@@ -58,55 +61,6 @@ impl HowArgs {
     }
 }
 
-/// Graphs that obey a spec.
-#[derive(Clone, Debug)]
-pub struct Graphs {
-    /// Where they came from.
-    pub source: String,
-    /// What they look like.
-    pub spec: DagSpec,
-    /// The graphs, with the virtual ends of the spec.
-    pub dags: Vec<Dag>,
-    /// The score of each, if it has one.
-    pub targets: Vec<Option<f64>>,
-    /// The name of each; its number, counted from 1, if it has none.
-    pub ids: Vec<String>,
-}
-
-impl Graphs {
-    /// The position of a graph by its name, or by its number counted from 1.
-    ///
-    /// # Errors
-    /// If there is no such graph.
-    pub fn position(&self, id: &str) -> Result<usize> {
-        let by_number = || id.parse::<usize>().ok()?.checked_sub(1).filter(|&row| row < self.dags.len());
-        let found = self.ids.iter().position(|known| known == id).or_else(by_number);
-        found.with_context(|| format!("{} has no graph '{id}'; its first is '{}'", self.source, self.ids[0]))
-    }
-
-    /// The graphs with a score, and the scores.
-    pub fn scored(&self) -> (Vec<usize>, Vec<f64>) {
-        self.targets.iter().enumerate().filter_map(|(row, target)| Some((row, (*target)?))).unzip()
-    }
-
-    /// [`Graphs::scored`], of which there must be some.
-    ///
-    /// # Errors
-    /// If there are fewer than `least`.
-    pub fn scored_at_least(&self, least: usize) -> Result<(Vec<usize>, Vec<f64>)> {
-        let (rows, scores) = self.scored();
-        if rows.len() < least {
-            bail!(
-                "{} of {} graphs in {} have a score, and this takes at least {least}; say with --target which field is the score",
-                rows.len(),
-                self.dags.len(),
-                self.source
-            );
-        }
-        Ok((rows, scores))
-    }
-}
-
 /// Reads graphs as they are, with names for operations, one after another: never all at once in memory.
 ///
 /// # Errors
@@ -116,11 +70,20 @@ pub fn each(args: &SourceArgs, terminal: &Terminal, mut sink: impl FnMut(Named) 
     let is_input = args.path.as_os_str() == "-";
     let format = args.how.format.or(is_input.then_some(Format::JsonLines));
     let mut progress = |done: pace_graph::dataset::Progress| bar.set_position(done.rows as u64);
+    let (most, mut n_large) = (args.how.max_nodes.unwrap_or(usize::MAX), 0);
     let read = read_path(&args.path, format, &args.how.options(), &mut progress, &mut |named| {
+        if named.ops.len() > most {
+            n_large += 1;
+            return Ok(());
+        }
         sink(named).map_err(|error| FormatError::Sink(error.into()))
     });
     bar.finish_and_clear();
-    Ok(read?)
+    let summary = read?;
+    if n_large > 0 {
+        terminal.say(format!("left out {n_large} of {} graphs, which have more than {most} nodes", summary.rows));
+    }
+    Ok(summary)
 }
 
 /// Reads all graphs, and finds their spec: the given one, that of the file, or one that is inferred. The remarks say which.
@@ -149,32 +112,14 @@ pub fn load_with_remarks(
     })?;
     let source = shown(&args.path);
     if all.is_empty() {
-        bail!("{source} holds no graphs; give a file or folder with at least one");
+        bail!(
+            "{source} holds no graphs, or none of the size that --max-nodes allows; give a file or folder with at least one"
+        );
     }
+    let (graphs, inferred) = Graphs::of(&source, all, spec.or_else(|| summary.spec.clone()))?;
     let mut remarks = summary.remarks();
-    let spec = match spec.or(summary.spec) {
-        Some(spec) => spec,
-        None => {
-            let inferred = infer(&source, &all)?;
-            remarks.push(format!("spec inferred from {} graphs:", all.len()));
-            remarks.extend(inferred.remarks.iter().map(|remark| format!("  {remark}")));
-            inferred.spec
-        }
-    };
-    let dags = dags(&all, &spec, &source, 0)?;
-    let targets = all.iter().map(|named| named.target).collect();
-    let ids =
-        all.into_iter().enumerate().map(|(row, named)| named.id.unwrap_or_else(|| (row + 1).to_string())).collect();
-    Ok((Graphs { source, spec, dags, targets, ids }, remarks))
-}
-
-/// The graphs in the dictionary of a spec. `first` graphs came before, for the row in messages.
-///
-/// # Errors
-/// The first graph that does not obey the spec.
-pub fn dags(all: &[Named], spec: &DagSpec, source: &str, first: usize) -> Result<Vec<Dag>> {
-    let dag = |(row, named): (usize, &Named)| named.dag(spec).map_err(|error| error.at(source, first + row + 1));
-    Ok(all.par_iter().enumerate().map(dag).collect::<Result<Vec<Dag>, GraphError>>()?)
+    remarks.extend(inferred);
+    Ok((graphs, remarks))
 }
 
 /// Reads a spec that `inspect --write-spec` wrote and somebody edited.

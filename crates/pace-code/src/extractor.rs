@@ -6,7 +6,7 @@ use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::function::{Function, Site, definitions};
-use crate::parse::{LineCursor, Parsed, with_parsed};
+use crate::parse::{LineCursor, MAX_SOURCE_BYTES, Parsed, utf8, with_parsed};
 use crate::tree::Tree;
 use crate::walk::module_tree;
 
@@ -36,6 +36,21 @@ impl Extractor {
     /// If the source is empty, too large, too deep, or not Python.
     pub fn functions(&self, source: &str) -> Result<Vec<Function>, Error> {
         Ok(self.extract(source)?.functions)
+    }
+
+    /// [`Extractor::functions`] of the bytes of a file.
+    ///
+    /// # Errors
+    /// As [`Extractor::functions`], and if the bytes are not UTF-8.
+    pub fn functions_of_bytes(&self, source: &[u8]) -> Result<Vec<Function>, Error> {
+        Ok(self.extract_bytes(source)?.functions)
+    }
+
+    pub(crate) fn extract_bytes(&self, source: &[u8]) -> Result<Extracted, Error> {
+        match source.len() > MAX_SOURCE_BYTES {
+            true => Err(Error::TooLarge { n_bytes: source.len() as u64, max_bytes: MAX_SOURCE_BYTES as u64 }),
+            false => self.extract(utf8(source)?),
+        }
     }
 
     pub(crate) fn extract(&self, source: &str) -> Result<Extracted, Error> {

@@ -68,5 +68,6 @@ pub use function::Function;
 pub use input::{Corpus, Counts, Folder, Origin, Part, Sample};
 pub use kind::NodeKind;
 pub use label::sub_tokens;
+pub use parse::MAX_SOURCE_BYTES;
 pub use tree::{Node, Tree};
 pub use vocabulary::{AttributeVocabulary, NONE, TypeVocabulary, UNKNOWN, Vocabularies, VocabularyBuilder};

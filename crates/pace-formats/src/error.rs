@@ -145,6 +145,9 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
+    /// What is wrong with a Python source.
+    #[error(transparent)]
+    Python(#[from] pace_code::Error),
     /// Anything that is wrong with a spec.
     #[error(transparent)]
     Graph(#[from] GraphError),

@@ -3,7 +3,7 @@
 //! What is read becomes [`pace_graph::Named`]: operations by name, edges, and a target and a name if there are any. From there
 //! [`pace_graph::infer`] makes a spec, and [`Named::dag`](pace_graph::Named::dag) a graph for a model.
 //!
-//! 1. A [`Format`] reads or writes one kind of file: our JSON lines, networkx' node-link JSON, GraphViz, GraphML, ONNX and BIF.
+//! 1. A [`Format`] reads or writes one kind of file: our JSON lines, networkx' node-link JSON, GraphViz, GraphML, ONNX, BIF, and functions in Python.
 //!    [`Format::of`] knows it by its extension. Users implement [`GraphFormat`] for more.
 //! 2. [`ReadOptions`] say which attribute of a node is its operation, and which of a graph its target.
 //! 3. Graphs go to a sink, one by one. Each is a DAG; what is none is an [`Error`] that names file, place and node.
@@ -54,7 +54,7 @@ mod summary;
 mod vectors;
 
 pub use error::{Error, Place};
-pub use format::{Bif, Dot, Format, GraphFormat, GraphMl, JsonLines, NodeLink, Onnx, Sink};
+pub use format::{Bif, Dot, Format, GraphFormat, GraphMl, JsonLines, NodeLink, Onnx, Python, Sink};
 pub use options::{OP_ATTRIBUTES, ReadOptions};
 pub use path::read_path;
 pub use summary::Summary;

@@ -22,7 +22,8 @@ const STEP_BYTES: u64 = 1 << 20;
 /// order of their paths; those with another extension are counted in [`Summary::skipped_files`]. Links to folders are not followed.
 ///
 /// A graph without a name gets that of its file, without extensions and relative to `path`. From the second graph of a file on, its
-/// number stands behind, e.g. `nets/small:2`. `progress` hears of graphs and bytes, after decompression, over all files.
+/// number stands behind, e.g. `nets/small:2`. The functions of a Python source keep their names behind that of the file, e.g.
+/// `pkg/shapes:area:12`; sources of a folder that hold none, or are broken, are counted in the summary. `progress` hears of graphs and bytes, after decompression, over all files.
 ///
 /// # Errors
 /// What is wrong with a file, with its path, or the sink's.
@@ -47,18 +48,31 @@ pub fn read_path(
         return walk.open(path, stem, format);
     }
     let mut summary = Summary { target: options.target.clone(), ..Summary::default() };
-    let root = path;
+    let (root, mut first_broken) = (path, None);
     for path in files_below(root)? {
         match Format::of(&path).filter(|found| format.is_none_or(|format| format == *found)) {
             None => summary.skipped_files += 1,
             Some(format) => {
                 let relative = path.strip_prefix(root).unwrap_or(&path);
-                summary.merge(walk.open(&path, Some(stem(relative)), format)?);
+                match walk.open(&path, Some(stem(relative)), format) {
+                    Err(Error::At { reason, .. }) if format.is_source() && matches!(*reason, Error::NoGraphs) => {
+                        summary.empty_files += 1;
+                    }
+                    Err(error @ Error::At { .. }) if format.is_source() => {
+                        summary.broken_files.push(error.to_string());
+                        first_broken = first_broken.or(Some(error));
+                    }
+                    outcome => summary.merge(outcome?),
+                }
             }
         }
     }
-    match summary.files {
-        0 => Err(Error::At { file, place: crate::Place::Whole, reason: Box::new(Error::NoGraphs) }),
+    match summary.rows {
+        0 => Err(first_broken.unwrap_or_else(|| Error::At {
+            file,
+            place: crate::Place::Whole,
+            reason: Box::new(Error::NoGraphs),
+        })),
         _ => Ok(summary),
     }
 }
@@ -90,8 +104,13 @@ impl Walk<'_> {
         let mut named = |mut graph: Named| {
             n_of_file += 1;
             rows.set(rows.get() + 1);
-            if let (None, Some(stem)) = (&graph.id, &stem) {
-                graph.id = Some(if n_of_file == 1 { stem.clone() } else { format!("{stem}:{n_of_file}") });
+            if let Some(stem) = &stem {
+                graph.id = match graph.id {
+                    None if n_of_file == 1 => Some(stem.clone()),
+                    None => Some(format!("{stem}:{n_of_file}")),
+                    Some(part) if format.is_source() => Some(format!("{stem}:{part}")),
+                    own => own,
+                };
             }
             sink(graph)
         };

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use pace_graph::DagSpec;
 
+/// Broken files that [`Summary::remarks`] names.
+const MAX_SHOWN: usize = 3;
+
 /// What has been read, and what has been left aside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
@@ -11,6 +14,10 @@ pub struct Summary {
     pub files: usize,
     /// Files of a folder that have another extension.
     pub skipped_files: usize,
+    /// Sources of a folder that hold no graph.
+    pub empty_files: usize,
+    /// Sources of a folder that cannot be read as what they are, with the reason of each; see [`Format::is_source`](crate::Format::is_source).
+    pub broken_files: Vec<String>,
     /// Graphs handed on.
     pub rows: usize,
     /// Graphs that have a target.
@@ -49,6 +56,16 @@ impl Summary {
         if self.skipped_files > 0 {
             remarks.push(format!("skipped {} with other extensions", counted(self.skipped_files, "file")));
         }
+        if self.empty_files > 0 {
+            remarks.push(format!("{} without a graph", counted(self.empty_files, "file")));
+        }
+        if !self.broken_files.is_empty() {
+            remarks.push(format!("skipped {} that cannot be read:", counted(self.broken_files.len(), "file")));
+            remarks.extend(self.broken_files.iter().take(MAX_SHOWN).map(|reason| format!("  {reason}")));
+        }
+        if self.broken_files.len() > MAX_SHOWN {
+            remarks.push(format!("  and {} more", self.broken_files.len() - MAX_SHOWN));
+        }
         if self.lacks_target() {
             remarks.push(format!("no graph has the attribute '{}', so there are no targets", self.target));
         } else if self.rows_with_target < self.rows {
@@ -72,6 +89,8 @@ impl Summary {
     pub fn merge(&mut self, other: Summary) {
         self.files += other.files;
         self.skipped_files += other.skipped_files;
+        self.empty_files += other.empty_files;
+        self.broken_files.extend(other.broken_files);
         self.rows += other.rows;
         self.rows_with_target += other.rows_with_target;
         other.ops_from.into_iter().for_each(|(source, n)| *self.ops_from.entry(source).or_default() += n);

@@ -95,6 +95,19 @@ impl Vectors {
         Vectors { values: self.rows().flat_map(|row| row.repeat(times)).collect(), width: self.width }
     }
 
+    /// Every column with mean 0 and standard deviation 1, so that a distance does not depend on units; a constant column becomes 0.
+    #[must_use]
+    pub fn standardised(mut self) -> Vectors {
+        let moments = self.moments();
+        for row in self.values.chunks_exact_mut(self.width) {
+            for (value, &(mean, std)) in row.iter_mut().zip(&moments) {
+                let scale = if std > 1e-9 { 1.0 / std } else { 0.0 };
+                *value = ((f64::from(*value) - mean) * scale) as f32;
+            }
+        }
+        self
+    }
+
     /// Mean and population standard deviation of every column.
     pub fn moments(&self) -> Vec<(f64, f64)> {
         (0..self.width).map(|column| mean_std(self.rows().map(|row| f64::from(row[column])))).collect()
@@ -109,6 +122,7 @@ mod tests {
     fn rows_and_moments() {
         let vectors = Vectors::from_rows([[1.0, 5.0], [3.0, 5.0]], 2);
         assert_eq!(vectors.moments(), [(2.0, 1.0), (5.0, 0.0)]);
+        assert_eq!(vectors.clone().standardised().values(), [-1.0, 0.0, 1.0, 0.0]);
         assert_eq!(vectors.repeated(2).values(), [1.0, 5.0, 1.0, 5.0, 3.0, 5.0, 3.0, 5.0]);
         assert_eq!(vectors.head(9), vectors);
         assert_eq!(vectors.head(1).rows().collect::<Vec<_>>(), [vectors.row(0)]);

@@ -26,6 +26,16 @@ pub enum Error {
         /// Learning rate of that step.
         lr: f64,
     },
+    /// Whoever watched the training ended it.
+    #[error(
+        "the training was stopped after step {step} of {n_steps}; started again with the same settings, it resumes from its checkpoint, if it has one"
+    )]
+    Stopped {
+        /// Steps that are done.
+        step: usize,
+        /// Steps of the whole training.
+        n_steps: usize,
+    },
     /// A setting out of range.
     #[error("{name} is {value}, but must be {bound}")]
     Setting {

@@ -59,7 +59,8 @@ pub struct Reconstruction {
 
 /// Decodes the latent vector of every graph `n_samples` times at random and once greedily.
 ///
-/// `dags` are numbered as the model sees them, so that the published rule can compare index by index.
+/// `dags` are numbered by [`Layout::numbered`](pace_model::Layout::numbered), so that the published rule can compare index by
+/// index.
 pub fn reconstruction<E: DagEncoder, D: DagDecoder>(
     vae: &Vae<E, D>,
     latents: &Vectors,

@@ -44,7 +44,7 @@ mod team;
 pub use adam::Adam;
 pub use checkpoint::Checkpoint;
 pub use error::Error;
-pub use fit::{Epoch, Event, FitConfig, Fitted, Reduction, fit, fit_watched};
+pub use fit::{Epoch, Event, FitConfig, Fitted, Reduction, Verdict, fit, fit_watched};
 pub use optimiser::OptimiserConfig;
 pub use schedule::{Schedule, ScheduleState};
 pub use source::{Pairs, Source};

@@ -2,10 +2,8 @@
 
 use anyhow::Result;
 use burn::tensor::Device;
-use pace_graph::{Dag, DagSpec, Vectors, canonical_order};
-use pace_model::Order;
+use pace_graph::{Dag, Vectors};
 use pace_model::decoder::{DecodeOptions, Mode};
-use pace_model::encoder::EncoderSettings;
 use pace_train::evaluate::{Generation, Known, Reconstruction, generation, reconstruction, sample_prior};
 use pace_train::record::{Run, Stage};
 
@@ -91,7 +89,8 @@ fn reconstruct(
 ) -> Result<Reconstruction> {
     let (n_graphs, n_samples) = plan.reconstruct;
     let z = coder.test.head(n_graphs);
-    let seen: Vec<Dag> = data.test.iter().take(n_graphs).map(|dag| as_seen(dag, plan, &data.spec)).collect();
+    let layout = plan.model.layout(&data.spec);
+    let seen: Vec<Dag> = data.test.iter().take(n_graphs).map(|dag| layout.numbered(dag)).collect();
     let found = run.once(&stage.clone().seed(coder.seed), |_| {
         let options = DecodeOptions::sample(mode, coder.seed);
         let bar = steps_bar("reconstruct", (z.len() * n_samples) as u64);
@@ -103,17 +102,4 @@ fn reconstruct(
     })?;
     println!("{stage}: {:.3} % sampled, {:.3} % greedy", 100.0 * found.isomorphic, 100.0 * found.greedy);
     Ok(found)
-}
-
-/// The graph in the numbering the model learns to decode.
-fn as_seen(dag: &Dag, plan: &VaePlan, spec: &DagSpec) -> Dag {
-    match plan.model.encoder.layout(spec).order {
-        Order::Stored => dag.clone(),
-        Order::Canonical => {
-            // The table orders graphs with their start symbol, which comes first and goes again.
-            let order = canonical_order(&spec.with_start_symbol().add_start_symbol(dag));
-            let rest: Vec<usize> = order.into_iter().filter(|&node| node > 0).map(|node| node - 1).collect();
-            dag.relabel(&rest)
-        }
-    }
 }

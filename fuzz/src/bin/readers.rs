@@ -4,9 +4,10 @@
 
 use std::sync::LazyLock;
 
-use pace_fuzz::{Target, graph, mutate, run, search, start};
+use pace_fuzz::{Target, formats, graph, mutate, run, search, start};
 
-static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| [&graph::TARGETS[..], &search::TARGETS].concat());
+static TARGETS: LazyLock<Vec<Target>> =
+    LazyLock::new(|| [&graph::TARGETS[..], &search::TARGETS, &formats::TARGETS].concat());
 
 libfuzzer_sys::fuzz_target!(init: start(&TARGETS), |input: &[u8]| run(input));
 

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use pace_formats::{Format, GraphFormat};
 
 use crate::file::write_file;
@@ -44,6 +44,9 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
             Format::NAMES.join(", ")
         )
     })?;
+    if !format.is_written() {
+        bail!("graphs cannot be written as {format}; choose another format with --to");
+    }
     let mut n_written = 0;
     let mut convert = |out: &mut dyn Write| -> Result<()> {
         // The others have a beginning and an end around all graphs, or hold only one.

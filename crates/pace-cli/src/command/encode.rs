@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use pace_formats::ParquetFile;
 use pace_graph::Named;
+use pace_kit::Model;
 use pace_train::embed::MatrixFile;
 use serde_json::json;
 
 use crate::file::write_file;
-use crate::model::Model;
 use crate::source::{self, SourceArgs, shown};
 use crate::terminal::Terminal;
 
@@ -130,7 +130,7 @@ fn each(model: &Model, args: &Args, terminal: &Terminal, mut sink: impl FnMut(Pi
     let name = shown(&args.source.path);
     let (mut window, mut n_nodes, mut first) = (Vec::new(), 0, 0);
     let mut encode = |window: &mut Vec<Named>| -> Result<()> {
-        let dags = source::dags(window, model.spec(), &name, first)?;
+        let dags = pace_kit::dags(window, model.spec(), &name, first)?;
         let vectors = model.vectors(&dags)?;
         sink(Piece { graphs: window, first, vectors: vectors.values() })?;
         first += window.len();

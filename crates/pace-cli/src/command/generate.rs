@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use pace_formats::{Format, GraphFormat};
 use pace_graph::{Dag, GraphKey, Named, Vectors};
+use pace_kit::model::{Model, device};
 use pace_model::decoder::{Choice, DecodeOptions, Mode};
 use pace_train::evaluate::decode;
 use rand::SeedableRng;
@@ -14,8 +15,8 @@ use rand_distr::{Distribution, StandardNormal};
 use serde_json::json;
 
 use crate::file::write_file;
-use crate::model::{Model, device};
 use crate::progress;
+use crate::search::{Allow, AllowArg};
 use crate::source::{self, HowArgs, SourceArgs};
 use crate::terminal::Terminal;
 
@@ -47,6 +48,9 @@ pub struct Args {
     /// How daring choices are: 1 is the model's own distribution, towards 0 the likeliest
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     temperature: f64,
+    /// A rule that no spec can say: cmd:COMMAND, which is started once and answers yes or no to every line of JSON, or list:FILE
+    #[arg(long, value_name = "RULE")]
+    allow: Option<AllowArg>,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -86,6 +90,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         anyhow::Ok(model.vectors(&graphs.dags[row..=row])?.row(0).to_vec())
     });
     let centre = centre.transpose()?;
+    let allow = Allow::of(args.allow.as_ref(), &HowArgs::default(), &saved.spec, terminal)?;
     let mut rng = ChaCha8Rng::seed_from_u64(args.seed);
     let bar = terminal.bar(progress::steps("generate", wanted));
     let (mut found, mut seen, mut idle, mut drawn) = (Vec::<Dag>::new(), HashSet::new(), 0, 0_u64);
@@ -104,7 +109,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         for dag in decode(vae, &latents, &options, &device, |_| {}) {
             // Virtual ends are normalised: as part of the data they were not there.
             let Ok(whole) = saved.spec.strip_ends(&dag).map(|bare| saved.spec.add_ends(&bare)) else { continue };
-            if found.len() < wanted && saved.spec.is_valid(&whole) && seen.insert(GraphKey::of(&whole)) {
+            let is_new = |seen: &mut HashSet<GraphKey>| seen.insert(GraphKey::of(&whole));
+            if found.len() < wanted && saved.spec.is_valid(&whole) && is_new(&mut seen) && allow.allows(&whole) {
                 found.push(whole);
             }
         }
@@ -113,6 +119,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         bar.set_position(found.len() as u64);
     }
     bar.finish_and_clear();
+    allow.check()?;
     if found.len() < wanted {
         terminal.warn(format!("after {drawn} decodings there are only {} different graphs", found.len()));
     }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use pace_graph::Vectors;
+use pace_kit::Model;
+use pace_kit::features::{plain, plain_name, properties};
+use pace_kit::predict::{Folds, Gp, Method, Named, Quality, Tuned, validate};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::features::{plain, plain_name, properties};
 use crate::file::write_file;
-use crate::model::Model;
-use crate::predict::{Folds, Gp, Method, Named, Quality, Tuned, validate};
 use crate::progress;
 use crate::source::{self, SourceArgs, read_spec};
 use crate::terminal::{Terminal, columns};

@@ -41,7 +41,7 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let mut page = page::of_run(&args.run)?;
     if let Some(path) = &args.graphs {
-        let model = crate::model::Model::load(&args.run)?;
+        let model = pace_kit::Model::load(&args.run)?;
         let source = SourceArgs { path: path.clone(), how: args.how.clone() };
         let graphs = load(&source, Some(model.spec().clone()), terminal)?;
         page::add_map(&mut page, &model, &graphs)?;

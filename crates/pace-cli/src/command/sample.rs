@@ -11,7 +11,8 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
 use crate::file::write_file;
-use crate::source::read_spec;
+use crate::search::{Allow, AllowArg};
+use crate::source::{HowArgs, read_spec};
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
@@ -30,6 +31,9 @@ pub struct Args {
     /// How many different graphs
     #[arg(long, short, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     n: u32,
+    /// A rule that no spec can say: cmd:COMMAND, which is started once and answers yes or no to every line of JSON, or list:FILE
+    #[arg(long, value_name = "RULE")]
+    allow: Option<AllowArg>,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -60,10 +64,11 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     };
     let name = Path::new(&args.space).file_stem().and_then(|stem| stem.to_str()).unwrap_or("graph");
     let (spec, mut rng) = (sampler.spec(), ChaCha8Rng::seed_from_u64(args.seed));
+    let allow = Allow::of(args.allow.as_ref(), &HowArgs::default(), &spec, terminal)?;
     let (mut seen, mut graphs, mut misses) = (std::collections::HashSet::new(), Vec::new(), 0);
     while graphs.len() < args.n as usize && misses < PATIENCE {
         let dag = sampler.sample(&mut rng);
-        if seen.insert(GraphKey::of(&dag)) {
+        if seen.insert(GraphKey::of(&dag)) && allow.allows(&dag) {
             misses = 0;
             let id = Some(format!("{name}-{}", graphs.len() + 1));
             graphs.push(Named { id, ..Named::of(&spec, &dag)? });
@@ -71,8 +76,9 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
             misses += 1;
         }
     }
+    allow.check()?;
     if graphs.len() < args.n as usize {
-        terminal.warn(format!("the space seems to have only {} different graphs", graphs.len()));
+        terminal.warn(format!("the space seems to have only {} different graphs that are allowed", graphs.len()));
     }
     write_file(&args.out, |out| Ok(format.write(&mut graphs.iter(), out)?))?;
     let result = json!({"graphs": graphs.len(), "out": args.out});

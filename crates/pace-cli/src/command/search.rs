@@ -1,21 +1,21 @@
 //! `pace search`: find graphs that somebody's own program scores high.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use pace_graph::Named;
-use pace_search::strategy::{BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Reach, StrategyConfig};
+use pace_graph::{Dag, Named};
+use pace_kit::search::Method;
+use pace_kit::{Model, SearchSpace};
 use pace_search::{Header, Journal, Known, Outcome};
 use pace_train::record::{DataKind, Metric, MetricSpec, Run, RunId};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::model::Model;
 use crate::page;
 use crate::progress;
-use crate::search::{OracleArg, Scorer, SearchSpace, Study, drive};
+use crate::search::{Allow, AllowArg, OracleArg, Scorer, Study, drive};
 use crate::source::{self, SourceArgs, read_spec};
 use crate::terminal::{Terminal, columns};
 
@@ -25,9 +25,12 @@ Examples:
   pace search graphs.jsonl --oracle table:graphs.jsonl --out try     rehearse on graphs whose scores are known
   pace search graphs.jsonl --oracle cmd:./score.sh --workers 0 --out study
   pace answer study --oracle cmd:./score.sh --workers 4              on other terminals
+  pace search graphs.jsonl --oracle cmd:./score.sh --allow cmd:./valid.py --out study
 
 The command gets the graph as one line of JSON on standard input, {\"query\": 7, \"ops\": [...], \"edges\": [[0, 1], ...]}, and prints the
 score, higher is better, as its last line. Anybody else may answer, too: echo '{\"tell\": 7, \"score\": 0.9}' >> study/journal.jsonl
+
+The command of --allow reads such lines until its input ends, and answers each with a line, yes or no, flushed at once.
 
 A killed search resumes with the same command. GRAPHS are examples of the space: their spec is inferred, and local moves follow from it.
 Scores that they have are known from the start, unless --cold is given.
@@ -51,9 +54,12 @@ pub struct Args {
     /// A spec for the graphs [default: the model's, or inferred]
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     spec: Option<PathBuf>,
+    /// A rule that no spec can say: cmd:COMMAND, which is started once and answers yes or no to every line, or list:FILE, these graphs only
+    #[arg(long, value_name = "RULE")]
+    allow: Option<AllowArg>,
     /// How to search
     #[arg(long, value_enum, default_value = "bayes")]
-    strategy: StrategyArg,
+    strategy: Method,
     /// Queries in all
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     queries: u32,
@@ -75,39 +81,6 @@ pub struct Args {
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-}
-
-/// How to search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum StrategyArg {
-    /// Bayesian optimisation: a model of the scores proposes
-    Bayes,
-    /// Regularised evolution
-    Evolution,
-    /// Local search with restarts
-    Local,
-    /// At random
-    Random,
-}
-
-/// Scores that are enough to learn from without random queries first.
-const ENOUGH: usize = 16;
-
-impl StrategyArg {
-    /// Graphs of a table are rarely one edit apart, so a round looks at all of them.
-    fn config(self, n_known: usize, is_listed: bool) -> StrategyConfig {
-        match self {
-            StrategyArg::Bayes => {
-                let usual = BayesianOptimisationConfig::dngo();
-                let initial = if n_known >= ENOUGH { 0 } else { usual.initial };
-                let reach = if is_listed { Reach::Space } else { usual.reach };
-                StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig { initial, reach, ..usual }))
-            }
-            StrategyArg::Evolution => StrategyConfig::Evolution(EvolutionConfig::default()),
-            StrategyArg::Local => StrategyConfig::Local(LocalSearchConfig::default()),
-            StrategyArg::Random => StrategyConfig::Random,
-        }
-    }
 }
 
 /// A graph that was asked about.
@@ -152,7 +125,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     }
     let settings = json!({
         "version": env!("CARGO_PKG_VERSION"), "strategy": strategy, "batch": batch, "spec": graphs.spec,
-        "graphs": graphs.dags.len(), "known": known.len(), "listed": table.is_some(), "model": args.model,
+        "graphs": graphs.dags.len(), "known": known.len(), "listed": table.is_some(), "model": args.model, "allow": args.allow.as_ref().map(ToString::to_string),
     });
     let id = RunId {
         dataset: graphs.source.clone(),
@@ -170,8 +143,17 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if journal.history().n_asked() > 0 {
         terminal.say(format!("resuming after {} queries", journal.history().n_asked()));
     }
-    let listed = table.map(|table| table.dags);
-    let space = SearchSpace::new(graphs.spec.clone(), &graphs.dags, listed, model, Known::new(known));
+    let allow = Arc::new(Allow::of(args.allow.as_ref(), &args.source.how, &graphs.spec, terminal)?);
+    let rule = Arc::clone(&allow);
+    let mut space = SearchSpace::new(graphs.spec.clone(), &graphs.dags)
+        .with_model(model)
+        .with_known(Known::new(known))
+        .with_rule(Box::new(move |dag: &Dag| rule.allows(dag)));
+    if let Some(table) = table {
+        let among = space.among(table.dags);
+        allow.check()?;
+        space = among?;
+    }
     let journal = Mutex::new(journal);
     let bar = terminal.bar(progress::steps("search", queries));
     let observe = |now: crate::search::Progress| {
@@ -180,10 +162,13 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
             bar.set_message(format!("best {best:.6}"));
         }
     };
-    space.with_strategy(&strategy, args.seed, |strategy| {
+    let driven = space.with_strategy(&strategy, args.seed, |strategy| {
         drive(strategy, &journal, &args.out, &scorer, (queries, batch, workers), &observe)
-    })?;
+    });
     bar.finish_and_clear();
+    // A rule that fails ends the search early, and is the reason to name.
+    allow.check()?;
+    driven?;
     let journal = journal.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     finish(&journal, &graphs.spec, run, args, terminal)
 }

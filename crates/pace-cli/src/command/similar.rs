@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use pace_graph::DagSpec;
+use pace_kit::Model;
 use pace_report::nearest;
 use serde::Serialize;
 
-use crate::features::standardised;
-use crate::model::Model;
 use crate::source::{self, SourceArgs};
 use crate::terminal::{Terminal, columns};
 
@@ -53,7 +52,7 @@ struct Neighbour {
 pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let model = Model::load(&args.model)?;
     let graphs = source::load(&args.source, Some(model.spec().clone()), terminal)?;
-    let vectors = standardised(model.vectors(&graphs.dags)?);
+    let vectors = model.vectors(&graphs.dags)?.standardised();
     let text = |row: usize, spec: &DagSpec| {
         spec.strip_ends(&graphs.dags[row]).map_or_else(|_| String::new(), |dag| spec.format(&dag))
     };

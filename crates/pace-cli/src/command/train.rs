@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use pace_train::record::{DataKind, Run, RunId};
+use pace_kit::model::{Lesson, Objective, PlanArgs, train_in};
 use serde_json::json;
 
-use crate::model::{self, Objective, Plan, PlanArgs, Scored};
 use crate::page;
+use crate::progress::Bar;
 use crate::source::{self, SourceArgs, read_spec};
 use crate::terminal::Terminal;
 
@@ -65,38 +65,18 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         terminal.say(format!("{} graphs have no score and are left out", graphs.dags.len() - rows.len()));
     }
     let dags: Vec<_> = rows.iter().map(|&row| graphs.dags[row].clone()).collect();
-    let plan = Plan::of(&args.plan, &graphs.spec, dags.len())?;
-    if args.fresh {
-        Run::clear(&args.out)?;
-    }
-    let config = json!({
-        "version": env!("CARGO_PKG_VERSION"), "plan": plan, "spec": graphs.spec, "graphs": dags.len(),
-        "target": args.source.how.target,
-    });
-    let id = RunId {
-        dataset: graphs.source.clone(),
-        encoder: args.plan.encoder.clone(),
-        seed: args.plan.seed,
-        threads: rayon::current_num_threads(),
-        config,
-        // The repository of the user's data is not ours.
-        commit: None,
-        dirty: None,
+    let lesson = Lesson {
+        source: &graphs.source,
+        spec: &graphs.spec,
+        dags: &dags,
+        scores: &scores,
+        target: args.source.how.target.as_deref().unwrap_or("target"),
     };
-    let mut run = Run::start(&args.out, id)?;
-    if run.resumed() {
-        terminal.say(format!("resuming the run in {}", args.out.display()));
-    }
-    run.data(DataKind::Real, format!("{} graphs from {}", dags.len(), graphs.source));
-    let trained = model::train(&plan, &graphs.spec, Scored { dags: &dags, scores: &scores }, &mut run, terminal)?;
-    run.write("spec.json", serde_json::to_string_pretty(&graphs.spec)?.as_bytes())?;
-    let metrics: serde_json::Map<String, serde_json::Value> =
-        run.table().map(|(spec, metric)| (spec.id.to_string(), json!(metric.mean))).collect();
+    let (trained, metrics) = train_in(&args.out, &args.plan, lesson, args.fresh, &mut Bar::new(terminal))?;
     let result = json!({
         "model": args.out, "objective": trained.objective(), "encoder": args.plan.encoder, "graphs": dags.len(),
         "metrics": metrics,
     });
-    run.finish(&format!("{} on {}", args.plan.objective, graphs.source))?;
     page::write(&args.out)?;
     terminal.result(&result, || format!("model: {}", args.out.display()))
 }

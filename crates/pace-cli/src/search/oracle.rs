@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use pace_graph::{Dag, DagSpec, GraphKey, Named};
+use pace_kit::Graphs;
 use pace_search::Outcome;
 use serde_json::{Value, json};
 
-use crate::source::{self, Graphs, HowArgs, SourceArgs};
+use crate::source::{self, HowArgs, SourceArgs};
 use crate::terminal::Terminal;
 
 /// Where scores come from, as written after `--oracle`.

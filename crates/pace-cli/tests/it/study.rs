@@ -6,7 +6,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use super::bench_space::write_graphs;
-use super::{fails, json, pace};
+use super::{fails, json, ok, pace};
 
 #[test]
 fn a_rehearsal_on_known_scores_finds_good_graphs() {
@@ -91,4 +91,35 @@ fn failures_of_the_command_are_told_and_the_search_goes_on() {
     assert_eq!(found["failed"].as_u64(), Some(5));
     assert!(String::from_utf8_lossy(&output.stderr).contains("5 of 20 queries failed"));
     assert!(fails(dir, "answer nowhere --oracle cmd:true").contains("not the folder of a search"));
+}
+
+/// At most two pools: no spec says that.
+const FEW_POOLS: &str =
+    r#"cmd:while read line; do test $(echo "$line" | grep -o pool | wc -l) -le 2 && echo yes || echo no; done"#;
+
+#[test]
+fn a_rule_of_the_users_holds_for_everything_that_is_asked_or_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    write_graphs(&dir.join("graphs.jsonl"), 50, 7, false);
+    let run = |args: &[&str]| pace(dir).args(args).output().unwrap();
+    let search =
+        ["search", "graphs.jsonl", "--queries", "12", "--strategy", "random", "--oracle", "cmd:wc -c", "--out"];
+    let output = run(&[&search[..], &["study", "--allow", FEW_POOLS]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    ok(dir, "inspect graphs.jsonl --write-spec spec.json");
+    let output = run(&["sample", "spec.json", "-n", "40", "--out", "drawn.jsonl", "--allow", FEW_POOLS]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (file, n) in [("study/found.jsonl", 12), ("drawn.jsonl", 40)] {
+        let text = std::fs::read_to_string(dir.join(file)).unwrap();
+        assert_eq!(text.lines().count(), n);
+        assert!(text.lines().all(|line| line.matches("pool").count() <= 2), "{text}");
+    }
+    // A list allows what is in it.
+    let output = run(&[&search[..], &["listed", "--allow", "list:drawn.jsonl"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // A program that gives up ends the search with its reason.
+    let output = run(&[&search[..], &["broken", "--allow", "cmd:exit 3"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("exit status: 3"), "{said}");
 }

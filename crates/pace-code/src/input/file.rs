@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::Error;
 use crate::extractor::{Extracted, Extractor};
 use crate::function::Function;
-use crate::parse::{MAX_SOURCE_BYTES, utf8};
+use crate::parse::MAX_SOURCE_BYTES;
 
 impl Extractor {
     /// The functions of a file; see [`Extractor::functions`].
@@ -21,12 +21,8 @@ impl Extractor {
     pub(super) fn extract_file(&self, path: &Path) -> Result<Extracted, Error> {
         let name = path.display().to_string();
         let bytes = read(path).map_err(|source| Error::Io { path: name.clone(), source })?;
-        let extracted = match bytes.len() > MAX_SOURCE_BYTES {
-            // Of a longer file only so much has been read: what it says about its size is not asked.
-            true => Err(Error::TooLarge { n_bytes: bytes.len() as u64, max_bytes: MAX_SOURCE_BYTES as u64 }),
-            false => utf8(&bytes).and_then(|source| self.extract(source)),
-        };
-        extracted.map_err(|reason| reason.in_file(&name))
+        // Of a longer file only so much has been read: what it says about its size is not asked.
+        self.extract_bytes(&bytes).map_err(|reason| reason.in_file(&name))
     }
 }
 

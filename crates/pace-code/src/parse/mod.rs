@@ -13,7 +13,8 @@ use ruff_python_parser::parse_module;
 use crate::error::Error;
 
 pub(crate) use lines::{LineCursor, line_at};
-pub(crate) use text::{MAX_SOURCE_BYTES, utf8};
+pub use text::MAX_SOURCE_BYTES;
+pub(crate) use text::utf8;
 
 /// Levels of nesting that are parsed. CPython gives up at 100 blocks, 200 brackets or some thousand operators.
 pub(crate) const MAX_DEPTH: usize = 50_000;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::lines::line_at;
 use crate::error::Error;
 
-/// The largest source that is read: far above what people write, far below what would hurt.
-pub(crate) const MAX_SOURCE_BYTES: usize = 16 << 20;
+/// The largest source that is read, in bytes: far above what people write, far below what would hurt.
+pub const MAX_SOURCE_BYTES: usize = 16 << 20;
 
 /// The text of a file.
 pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Error> {

@@ -21,6 +21,7 @@ mod graphml;
 mod json_lines;
 mod node_link;
 mod onnx;
+mod python;
 
 pub use bif::Bif;
 pub use dot::Dot;
@@ -28,6 +29,7 @@ pub use graphml::GraphMl;
 pub use json_lines::JsonLines;
 pub use node_link::NodeLink;
 pub use onnx::Onnx;
+pub use python::Python;
 
 /// Receives graphs in file order. An error of its own ends the reading and comes back as it is, see [`Error::Sink`].
 pub type Sink<'a> = &'a mut dyn FnMut(Named) -> Result<(), Error>;
@@ -74,15 +76,17 @@ pub enum Format {
     Onnx,
     /// Bayesian networks in BIF.
     Bif,
+    /// Functions in Python sources.
+    Python,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Format; 6] =
-        [Format::JsonLines, Format::NodeLink, Format::Dot, Format::GraphMl, Format::Onnx, Format::Bif];
+    pub const ALL: [Format; 7] =
+        [Format::JsonLines, Format::NodeLink, Format::Dot, Format::GraphMl, Format::Onnx, Format::Bif, Format::Python];
 
     /// Their names, in the order of [`Format::ALL`].
-    pub const NAMES: [&str; 6] = ["json-lines", "node-link", "dot", "graphml", "onnx", "bif"];
+    pub const NAMES: [&str; 7] = ["json-lines", "node-link", "dot", "graphml", "onnx", "bif", "python"];
 
     /// The name, e.g. for an option of a command.
     pub fn name(self) -> &'static str {
@@ -93,6 +97,7 @@ impl Format {
             Format::GraphMl => "graphml",
             Format::Onnx => "onnx",
             Format::Bif => "bif",
+            Format::Python => "python",
         }
     }
 
@@ -105,7 +110,19 @@ impl Format {
             Format::GraphMl => &["graphml"],
             Format::Onnx => &["onnx"],
             Format::Bif => &["bif"],
+            Format::Python => &["py"],
         }
+    }
+
+    /// Whether graphs can be written, too.
+    pub fn is_written(self) -> bool {
+        self != Format::Python
+    }
+
+    /// Whether one file holds many parts of something larger, each with a name of its own: of such a folder, files without a graph and
+    /// files that nothing can be made of do not end the reading.
+    pub fn is_source(self) -> bool {
+        self == Format::Python
     }
 
     /// The format that the extension of a path says, with or without `.gz` or `.xz` behind it.
@@ -129,6 +146,7 @@ impl Format {
             Format::GraphMl => &GraphMl,
             Format::Onnx => &Onnx,
             Format::Bif => &Bif,
+            Format::Python => &Python,
         }
     }
 }

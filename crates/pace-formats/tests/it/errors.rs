@@ -311,7 +311,7 @@ fn failures_of_the_system() {
 
 #[test]
 fn the_sink_may_stop() {
-    for format in Format::ALL {
+    for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
         let bytes = written(format, &[graph("a b", &[(0, 1)])]);
         let mut stop = |_| Err(Error::Sink("the disk is full".into()));
         let error = format.read(&mut bytes.as_slice(), FILE, &ReadOptions::default(), &mut stop).unwrap_err();

@@ -38,7 +38,7 @@ fn read(bytes: &[u8]) {
 /// Pieces that change how the rest is read.
 const PIECES: &str = "{¦}¦[¦]¦(¦)¦\"¦<¦>¦</¦/>¦&¦&#0;¦;¦,¦:¦=¦->¦--¦+¦\\¦\n¦ ¦|¦//¦/*¦*/¦#¦digraph ¦graph ¦strict ¦subgraph ¦node ¦edge \
     ¦network ¦variable ¦probability ¦property ¦<graphml>¦<graph edgedefault='directed'>¦<node id='a'>¦<edge source='a' target='a'/>\
-    ¦<data key='a'>¦<key id='a'>¦<![CDATA[¦]]>¦<!--¦<?xml ¦<!DOCTYPE ¦\"nodes\":¦\"edges\":¦\"ops\":¦\"id\":¦0¦1e999¦-¦.¦null¦é¦\u{feff}";
+    ¦<data key='a'>¦<key id='a'>¦<![CDATA[¦]]>¦<!--¦<?xml ¦<!DOCTYPE ¦\"nodes\":¦\"edges\":¦\"ops\":¦\"id\":¦0¦1e999¦-¦.¦null¦def f():\n ¦return ¦lambda ¦f'{¦class A:\n ¦é¦\u{feff}";
 
 fn piece() -> impl Strategy<Value = &'static str> {
     select(PIECES.split('¦').collect::<Vec<_>>())
@@ -62,7 +62,7 @@ proptest! {
         graph in dag(),
         edits in vec((any::<usize>(), 0..6_usize, prop_oneof![vec(any::<u8>(), 0..3), piece().prop_map(|p| p.as_bytes().to_vec())]), 1..6),
     ) {
-        for format in Format::ALL {
+        for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
             let mut graph = graph.clone();
             graph.ops.iter_mut().enumerate().for_each(|(node, op)| *op = format!("x{node}"));
             graph.id = Some("y".into());
@@ -78,7 +78,7 @@ proptest! {
 
     #[test]
     fn every_cut(graph in dag(), cut in any::<usize>()) {
-        for format in Format::ALL {
+        for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
             let Ok(bytes) = std::panic::catch_unwind(|| written(format, std::slice::from_ref(&graph))) else { continue };
             read(&bytes[..cut % (bytes.len() + 1)]);
         }

@@ -9,5 +9,6 @@ mod path;
 mod python;
 mod real;
 mod round_trip;
+mod source;
 mod support;
 mod vectors;

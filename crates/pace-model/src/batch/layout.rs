@@ -1,7 +1,7 @@
 //! [`Layout`]: how a model wants graphs laid out as sequences: order, labels, mask and padding.
 
 use pace_graph::structure::MaskRule;
-use pace_graph::{DagSpec, Op};
+use pace_graph::{Dag, DagSpec, Op, canonical_order};
 use serde::{Deserialize, Serialize};
 
 use super::structure::Structure;
@@ -143,6 +143,28 @@ impl Layout {
             )
         };
         same(self) == same(wanted) && self.structure.includes(&wanted.structure) && self.spec == wanted.spec
+    }
+
+    /// The same graph in the numbering of its sequence, without a start symbol: what a decoder is taught, index by index.
+    ///
+    /// ```
+    /// use pace_graph::DagSpec;
+    /// use pace_model::Layout;
+    /// let spec = DagSpec::nas101();
+    /// let layout = Layout::new(&spec.with_start_symbol());
+    /// let [cell, other] = ["0 2 3 1 : 0>1 0>2 1>3 2>3", "1 3 2 0 : 3>1 3>2 1>0 2>0"].map(|text| text.parse().unwrap());
+    /// assert_eq!(layout.numbered(&cell), layout.numbered(&other));
+    /// ```
+    pub fn numbered(&self, dag: &Dag) -> Dag {
+        if self.order == Order::Stored {
+            return dag.clone();
+        }
+        if !self.has_start() {
+            return dag.relabel(&canonical_order(dag));
+        }
+        // The start symbol comes first and goes again.
+        let order = canonical_order(&self.spec.add_start_symbol(dag));
+        dag.relabel(&order.into_iter().filter(|&node| node > 0).map(|node| node - 1).collect::<Vec<usize>>())
     }
 
     /// Whether a start symbol is put in front of every graph.

@@ -9,6 +9,7 @@
 //! - [`Latent`]: the latent space of a VAE.
 //! - [`RoundTrip`]: the same, with an encoder.
 //! - [`Encoded`]: any space with an encoder, without a decoder.
+//! - [`Allowed`]: what a predicate of yours leaves of a space.
 //!
 //! ```
 //! use pace_graph::Vectors;
@@ -30,6 +31,7 @@ use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::matrix::widen_ref;
 
+mod allowed;
 mod choose;
 mod encoded;
 mod latent;
@@ -38,6 +40,7 @@ mod pool;
 mod round_trip;
 
 pub use crate::taken::Taken;
+pub use allowed::Allowed;
 pub(crate) use choose::choose;
 pub use encoded::Encoded;
 pub use latent::{Decode, Latent, LatentConfig};

@@ -5,8 +5,10 @@ use std::sync::Mutex;
 use faer::MatRef;
 use pace_graph::enumerate::Enas;
 use pace_graph::{Dag, GraphKey, canonical};
-use pace_search::space::{Criterion, Embedded, Encoded, Open, Space, Taken};
-use pace_search::strategy::{BayesianOptimisationConfig, Reach, Setting, StrategyConfig};
+use pace_search::space::{Allowed, Criterion, Embedded, Encoded, Open, Space, Taken};
+use pace_search::strategy::{
+    BayesianOptimisationConfig, EvolutionConfig, LocalSearchConfig, Reach, Setting, StrategyConfig,
+};
 use pace_search::{Candidate, Matrix, Origin};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -113,4 +115,31 @@ fn a_search_by_edits_of_an_open_space_finds_the_peak() {
         // Of about 1.5 billion graphs.
         assert_eq!(history.trace().best(), Some(0.0), "seed {seed}");
     }
+}
+
+#[test]
+fn a_predicate_is_obeyed_by_every_strategy_and_may_leave_nothing() {
+    let enas = Enas::default();
+    let open = Open::new(&enas);
+    let allows = |dag: &Dag| dag.ops().filter(|&op| op == 2).count() <= 1;
+    let allowed = Allowed::new(&open, &allows);
+    let encoded = Encoded::new(&allowed, &features);
+    let refused = chains(50, 1).dags().iter().find(|dag| !allows(dag)).cloned().unwrap();
+    assert!(open.admit(refused.clone()).is_some() && allowed.admit(refused).is_none());
+    let reach = Reach::Edits { n_centres: 3, n_twice: 20, n_random: 20 };
+    let peak = Peak(chains(1, 20).dags()[0].clone());
+    for config in [
+        StrategyConfig::Random,
+        StrategyConfig::Evolution(EvolutionConfig::default()),
+        StrategyConfig::Local(LocalSearchConfig::default()),
+        StrategyConfig::Bayes(Box::new(BayesianOptimisationConfig { reach, ..bayes() })),
+    ] {
+        let setting = Setting { space: &encoded, embedded: Some(&encoded), mutate: Some(&Moves), known: None };
+        let history = searched(&mut *config.init(setting, 1).unwrap(), &peak, 40, 5);
+        assert_eq!(history.n_asked(), 40, "{config:?}");
+        assert!(history.entries().iter().all(|entry| allows(&entry.candidate.dag)), "{config:?}");
+    }
+    let nothing = |_: &Dag| false;
+    let empty = Allowed::new(&open, &nothing);
+    assert!(empty.sample(5, &Taken::default(), &mut ChaCha8Rng::seed_from_u64(1)).is_empty());
 }

@@ -28,11 +28,12 @@ impl Clock {
     }
 
     /// Runs something that does not count.
-    pub(super) fn hold(&mut self, run: impl FnOnce()) {
+    pub(super) fn hold<R>(&mut self, run: impl FnOnce() -> R) -> R {
         let (start, cpu) = (Instant::now(), ProcessTime::now());
-        run();
+        let result = run();
         self.held.0 += start.elapsed();
         self.held.1 += cpu.elapsed();
+        result
     }
 
     /// What was spent so far.

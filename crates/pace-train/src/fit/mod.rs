@@ -1,5 +1,6 @@
 //! [`fit`]: the training loop.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use burn::optim::ModuleOptimizer;
@@ -40,6 +41,24 @@ pub struct Fitted<M> {
     pub cpu_seconds: f64,
 }
 
+/// What an observer says after an event: nothing, or whether the training goes on.
+pub trait Verdict {
+    /// Whether the training goes on. Asked after [`Event::Steps`], every few steps.
+    fn goes_on(self) -> bool;
+}
+
+impl Verdict for () {
+    fn goes_on(self) -> bool {
+        true
+    }
+}
+
+impl Verdict for ControlFlow<()> {
+    fn goes_on(self) -> bool {
+        self.is_continue()
+    }
+}
+
 /// Losses are read, and events sent, this often: reading waits for the device.
 const READ_EVERY: usize = 16;
 
@@ -69,21 +88,22 @@ where
 }
 
 /// As [`fit`], for an observer that looks at the model, too, such as one that draws its quality over time. The time it takes is
-/// not counted as training.
+/// not counted as training. If it answers [`Break`](std::ops::ControlFlow::Break), a checkpoint is written and the training ends.
 ///
 /// # Errors
-/// As [`fit`].
-pub fn fit_watched<M, S>(
+/// As [`fit`], and [`Error::Stopped`].
+pub fn fit_watched<M, S, V>(
     model: M,
     source: &S,
     config: &FitConfig,
     devices: &[Device],
     checkpoint: Option<&Checkpoint>,
-    mut watch: impl FnMut(Event<'_>, &M),
+    mut watch: impl FnMut(Event<'_>, &M) -> V,
 ) -> Result<Fitted<M>, Error>
 where
     S: Source,
     M: Objective<S::Batch> + Sync,
+    V: Verdict,
 {
     config.check(source.n_graphs(), devices.len())?;
     let n_graphs = source.n_graphs();
@@ -138,7 +158,13 @@ where
                 read(&mut pending, &mut state, epoch + 1, lr)?;
                 let (loss, seconds) = (state.loss / state.count as f64, clock.spent().seconds);
                 let graphs = std::mem::take(&mut unseen);
-                clock.hold(|| watch(Event::Steps { step: state.step, graphs, loss, seconds }, &model));
+                let event = Event::Steps { step: state.step, graphs, loss, seconds };
+                let goes_on = clock.hold(|| watch(event, &model)).goes_on();
+                if !goes_on {
+                    state.spend(clock.spent());
+                    checkpoint.map_or(Ok(()), |to| to.save(&model, &optimiser, &state, config, n_graphs))?;
+                    return Err(Error::Stopped { step: state.step, n_steps });
+                }
                 if let Some(checkpoint) = checkpoint.filter(|checkpoint| checkpoint.is_due(saved)) {
                     state.spend(clock.spent());
                     checkpoint.save(&model, &optimiser, &state, config, n_graphs)?;

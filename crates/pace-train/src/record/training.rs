@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{Run, Stage};
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
-use crate::fit::{Epoch, Event, FitConfig, fit_watched};
+use crate::fit::{Epoch, Event, FitConfig, Verdict, fit_watched};
 use crate::source::Source;
 
 /// How a model is trained, and what it is called in the folder of its run.
@@ -49,33 +49,36 @@ pub struct Trained<M> {
 
 impl<C: Serialize + DeserializeOwned> Training<'_, C> {
     /// Trains `model`, or resumes from its checkpoint, and writes its weights. `device` is the autodiff device of the model; `watch`
-    /// sees every event, e.g. to draw a progress bar, and the model of that moment.
+    /// sees every event, e.g. to draw a progress bar, and the model of that moment; it may end the training, see
+    /// [`fit_watched`].
     ///
     /// # Errors
     /// Those of [`fit`](crate::fit), or a file that cannot be written.
-    pub fn run<M, S>(
+    pub fn run<M, S, V>(
         &self,
         model: M,
         source: &S,
         device: Device,
         run: &mut Run,
-        mut watch: impl FnMut(&Event<'_>, &M),
+        mut watch: impl FnMut(&Event<'_>, &M) -> V,
     ) -> Result<Trained<M>, Error>
     where
         S: Source,
         M: Objective<S::Batch> + Sync,
+        V: Verdict,
     {
         let checkpoint =
             Checkpoint::new(run.path(&self.name("checkpoint")), self.saved.to_json()).every(self.save_every);
         let mut log = Ok(());
         let fitted = fit_watched(model, source, self.config, &[device], Some(&checkpoint), |event, model| {
-            watch(&event, model);
+            let verdict = watch(&event, model);
             if let Event::Epoch { epoch, outcome, seconds } = event {
                 let line = json!({
                     "encoder": self.seed, "epoch": epoch, "loss": outcome.loss, "lr": outcome.lr, "seconds": seconds,
                 });
                 log = std::mem::replace(&mut log, Ok(())).and_then(|()| run.event(line));
             }
+            verdict
         });
         log?;
         let fitted = fitted?;

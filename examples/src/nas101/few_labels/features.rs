@@ -1,7 +1,7 @@
 //! Features of cells: vectors of an encoder, or what is computed without one.
 
 use pace_graph::enumerate::nas101_parameters;
-use pace_graph::{Dag, DagSpec, PathEncoding, Properties, Vectors, canonical, mean_std};
+use pace_graph::{Dag, DagSpec, PathEncoding, Properties, Vectors, canonical};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// The longest path of a cell has five inner nodes.
@@ -25,17 +25,7 @@ impl Features {
 
     /// Every column with mean 0 and spread 1 over all cells, for which no label is needed.
     pub fn standardised(mut self) -> Features {
-        let (n, width) = (self.vectors.len(), self.vectors.width());
-        let mut values = self.vectors.values().to_vec();
-        for column in 0..width {
-            let (mean, std) = mean_std((0..n).map(|row| f64::from(values[row * width + column])));
-            let scale = if std > 1e-9 { 1.0 / std } else { 0.0 };
-            for row in 0..n {
-                let value = &mut values[row * width + column];
-                *value = ((f64::from(*value) - mean) * scale) as f32;
-            }
-        }
-        self.vectors = Vectors::new(values, width);
+        self.vectors = self.vectors.standardised();
         self
     }
 

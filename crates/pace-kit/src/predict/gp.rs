@@ -7,7 +7,6 @@ use pace_search::surrogate::{AdditiveGpConfig, Parts, Surrogate, SurrogateSettin
 use pace_search::{Matrix, widen};
 
 use super::Prediction;
-use crate::features::standardised;
 
 /// A Gaussian process with one length-scale per kind of features: some hundred scores cannot tell hundreds of length-scales apart.
 ///
@@ -25,7 +24,7 @@ const MAX_ROWS: usize = 4000;
 impl Gp {
     /// On several kinds of vectors side by side, each column scaled to spread 1.
     pub fn new(kinds: &[&Vectors], seed: u64) -> Gp {
-        let kinds: Vec<Vectors> = kinds.iter().map(|vectors| standardised((*vectors).clone())).collect();
+        let kinds: Vec<Vectors> = kinds.iter().map(|vectors| (*vectors).clone().standardised()).collect();
         let parts: Vec<usize> = kinds.iter().map(Vectors::width).collect();
         let n = kinds.first().map_or(0, Vectors::len);
         let row = |row: usize| kinds.iter().flat_map(|vectors| vectors.row(row)).copied().collect::<Vec<f32>>();

@@ -1,6 +1,6 @@
 //! Graphs as numbers without training: what an encoder has to beat.
 
-use pace_graph::{Dag, DagSpec, Properties, Vectors, mean_std, raw_features};
+use pace_graph::{Dag, DagSpec, Properties, Vectors, raw_features};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// Wider rows cost more than they say: from there on, graphs are described by counts instead of edges.
@@ -10,7 +10,7 @@ const MAX_WIDTH: usize = 2000;
 pub fn plain(dags: &[Dag], spec: &DagSpec) -> Vectors {
     let n = spec.max_nodes;
     let width = n.saturating_mul(spec.n_ops()).saturating_add(n.saturating_mul(n) / 2);
-    if width <= MAX_WIDTH { raw_features(dags, spec) } else { standardised(properties(dags, spec)) }
+    if width <= MAX_WIDTH { raw_features(dags, spec) } else { properties(dags, spec).standardised() }
 }
 
 /// What [`plain`] is called.
@@ -24,19 +24,4 @@ pub fn plain_name(spec: &DagSpec) -> &'static str {
 pub fn properties(dags: &[Dag], spec: &DagSpec) -> Vectors {
     let properties = Properties::new(spec);
     Vectors::from_rows(dags.par_iter().map(|dag| properties.of(dag)).collect::<Vec<_>>(), properties.width())
-}
-
-/// Every column with mean 0 and spread 1, so that a distance does not depend on units.
-pub fn standardised(vectors: Vectors) -> Vectors {
-    let (n, width) = (vectors.len(), vectors.width());
-    let mut values = vectors.values().to_vec();
-    for column in 0..width {
-        let (mean, std) = mean_std((0..n).map(|row| f64::from(values[row * width + column])));
-        let scale = if std > 1e-9 { 1.0 / std } else { 0.0 };
-        for row in 0..n {
-            let value = &mut values[row * width + column];
-            *value = ((f64::from(*value) - mean) * scale) as f32;
-        }
-    }
-    Vectors::new(values, width)
 }

@@ -11,43 +11,44 @@ use serde::{Deserialize, Serialize};
 use super::Objective;
 
 /// The options of a training.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Training")]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Training"))]
 pub struct PlanArgs {
     /// What the model learns
-    #[arg(long, value_enum, default_value = "mlm")]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value = "mlm"))]
     pub objective: Objective,
     /// The encoder: pace, or one of the systems it is compared with
-    #[arg(long, value_name = "NAME", default_value = "pace", value_parser = clap::builder::PossibleValuesParser::new(EncoderConfig::NAMES))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", default_value = "pace", value_parser = clap::builder::PossibleValuesParser::new(EncoderConfig::NAMES)))]
     pub encoder: String,
     /// The decoder of an autoencoder [default: the encoder's own, or dvae]
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(DecoderConfig::NAMES))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(DecoderConfig::NAMES)))]
     pub decoder: Option<String>,
     /// How an error of a supervised model counts
-    #[arg(long, value_enum, default_value = "ranking")]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value = "ranking"))]
     pub loss: LossArg,
     /// Passes over the graphs [default: about 400,000 graphs seen, at least 6 and at most 100 passes]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..)))]
     pub epochs: Option<u32>,
     /// Graphs per step [default: 256, of an autoencoder 64, fewer if there are few graphs]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..)))]
     pub batch: Option<u32>,
     /// Learning rate
-    #[arg(long, value_name = "X", default_value_t = 1e-3)]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", default_value_t = 1e-3))]
     pub lr: f64,
     /// Width of an autoencoder's vectors [default: 64]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..)))]
     pub latent: Option<u32>,
     /// Share of the graphs with a score that a supervised model is chosen on: it keeps the pass that ranks them best
-    #[arg(long, value_name = "X", default_value_t = 0.1)]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", default_value_t = 0.1))]
     pub valid: f64,
     /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 1))]
     pub seed: u64,
 }
 
 /// How an error of a supervised model counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum LossArg {
     /// Pairs in the wrong order: best for finding good graphs
     Ranking,
@@ -122,6 +123,23 @@ impl Plan {
             ..FitConfig::mlm()
         };
         Ok(Plan { model, fit, valid: args.valid })
+    }
+}
+
+impl Default for PlanArgs {
+    fn default() -> PlanArgs {
+        PlanArgs {
+            objective: Objective::Mlm,
+            encoder: "pace".to_owned(),
+            decoder: None,
+            loss: LossArg::Ranking,
+            epochs: None,
+            batch: None,
+            lr: 1e-3,
+            latent: None,
+            valid: 0.1,
+            seed: 1,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Training a model inside its run folder.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -16,8 +17,7 @@ use serde::de::DeserializeOwned;
 use super::plan::{ModelConfig, Plan};
 use super::supervised::{KeptBest, Parts};
 use super::{Model, Objective, SupervisedConfig, device};
-use crate::progress;
-use crate::terminal::Terminal;
+use crate::watch::Watch;
 
 const LOSS: MetricSpec = MetricSpec::new("loss", "loss of the last pass").lower().decimals(4);
 const SPEED: MetricSpec = MetricSpec::new("train_graphs_per_s", "training, graphs/s").higher().decimals(0);
@@ -41,20 +41,20 @@ pub struct Scored<'a> {
 ///
 /// # Errors
 /// Those of the training, or a file that cannot be written.
-pub fn train(plan: &Plan, spec: &DagSpec, data: Scored<'_>, run: &mut Run, terminal: &Terminal) -> Result<Model> {
+pub fn train(plan: &Plan, spec: &DagSpec, data: Scored<'_>, run: &mut Run, watcher: &mut dyn Watch) -> Result<Model> {
     let (seed, autodiff) = (plan.fit.seed, device()?.autodiff());
     let layout = |encoder: &pace_model::encoder::EncoderConfig| encoder.layout(spec);
     Ok(match &plan.model {
         ModelConfig::Vae(config) => {
             let table = DagTable::new(data.dags, &config.layout(spec));
             let saved = Saved::new(Objective::VAE, config.clone(), spec.clone());
-            let model = fit(plan, &saved, config.init(spec, seed, &autodiff), &table, run, terminal, |_, _| Ok(()))?;
+            let model = fit(plan, &saved, config.init(spec, seed, &autodiff), &table, run, watcher, |_, _| Ok(()))?;
             Model::Vae(saved, Box::new(model))
         }
         ModelConfig::Mlm(config) => {
             let table = DagTable::new(data.dags, &layout(&config.encoder));
             let saved = Saved::new(Objective::MLM, config.clone(), spec.clone());
-            let model = fit(plan, &saved, config.init(spec, seed, &autodiff), &table, run, terminal, |_, _| Ok(()))?;
+            let model = fit(plan, &saved, config.init(spec, seed, &autodiff), &table, run, watcher, |_, _| Ok(()))?;
             Model::Mlm(saved, Box::new(model))
         }
         ModelConfig::Supervised(encoder, head) => {
@@ -65,14 +65,14 @@ pub fn train(plan: &Plan, spec: &DagSpec, data: Scored<'_>, run: &mut Run, termi
             let saved = Saved::new(Objective::SUPERVISED, config, spec.clone());
             let (mut best, dir) = (KeptBest::resume(&saved, run), run.path(""));
             let start = saved.config.init(spec, seed, &autodiff);
-            let last = fit(plan, &saved, start, &parts.train, run, terminal, |event, model| match event {
+            let last = fit(plan, &saved, start, &parts.train, run, watcher, |event, model| match event {
                 Event::Epoch { .. } => best.look(&parts, model, &dir),
                 _ => Ok(()),
             })?;
             let (model, kendall) = best.or(last);
             if let Some(kendall) = kendall {
                 run.metric(&VALID, Metric::once(kendall));
-                terminal.say(format!("Kendall's tau on validation graphs, best pass: {kendall:.4}"));
+                watcher.say(&format!("Kendall's tau on validation graphs, best pass: {kendall:.4}"));
             }
             run.write("encoder.safetensors", &saved.to_safetensors(&model))?;
             Model::Supervised(saved, Box::new(model))
@@ -87,30 +87,31 @@ fn fit<C, M>(
     model: M,
     table: &DagTable,
     run: &mut Run,
-    terminal: &Terminal,
+    watcher: &mut dyn Watch,
     mut watch: impl FnMut(&Event<'_>, &M) -> Result<()>,
 ) -> Result<M>
 where
     C: Serialize + DeserializeOwned,
     M: objective::Objective + Sync,
 {
-    let bar = terminal.bar(progress::training());
     let training = Training { config: &plan.fit, saved, variant: None, seed: None, save_every: SAVE_EVERY };
     let mut watched = Ok(());
     let trained = training.run(model, table, device()?.autodiff(), run, |event, model| {
-        progress::observe(&bar, event);
         if watched.is_ok() {
             watched = watch(event, model);
         }
+        match &watched {
+            Ok(()) => watcher.event(event),
+            Err(_) => ControlFlow::Break(()),
+        }
     });
-    bar.finish_and_clear();
     watched?;
     let trained = trained?;
     let loss = trained.epochs.last().map_or(f64::NAN, |epoch| epoch.loss);
     run.metric(&LOSS, Metric::once(loss));
     run.metric(&SPEED, Metric::once(trained.graphs_per_s));
     run.metric(&GRAPHS, Metric::once(trained.graphs as f64));
-    terminal.say(format!(
+    watcher.say(&format!(
         "{} passes, {} graphs seen in {:.0} s ({:.0} per second), loss {loss:.4}",
         trained.epochs.len(),
         trained.graphs,

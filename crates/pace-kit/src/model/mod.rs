@@ -3,6 +3,7 @@
 //! The folder is that of a run: `cargo xtask reproduce` writes such folders, too. The weights file carries the configuration and the
 //! spec of the graphs, so a model knows operations by name and refuses what it does not know.
 
+mod folder;
 mod objective;
 mod plan;
 pub mod supervised;
@@ -13,15 +14,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use burn::tensor::{Device, Tensor};
 use pace_graph::{Dag, DagSpec, Vectors};
-use pace_model::decoder::Decoder;
+use pace_model::decoder::{DecodeOptions, Decoder};
 use pace_model::encoder::{DagEncoder, EncodeParts, Encoder, EncoderConfig, EncoderSettings};
 use pace_model::objective::{AnyMlmConfig, AnyVaeConfig, Mlm, Supervised, Vae};
 use pace_model::store::Saved;
 use pace_model::{DagBatch, Error as ModelError, Layout};
 use pace_train::embed::{SHARD_GRAPHS, embed_dags};
+use pace_train::evaluate::decode;
 
+pub use folder::{Lesson, train_in};
 pub use objective::{Objective, SupervisedConfig};
-pub use plan::{Plan, PlanArgs};
+pub use plan::{LossArg, ModelConfig, Plan, PlanArgs};
 pub use train::{Scored, train};
 
 /// Nodes up to which graphs are encoded in shards of the usual size; larger ones take more memory each.
@@ -166,6 +169,25 @@ impl Model {
         })?;
         let width = values.len() / dags.len().max(1);
         Ok(Vectors::new(values, width.max(1)))
+    }
+
+    /// Graphs from vectors, by the spec; only an autoencoder has them.
+    ///
+    /// # Errors
+    /// If the model was trained for something else, or the vectors have another width.
+    pub fn decode(&self, vectors: &Vectors, options: &DecodeOptions) -> Result<Vec<Dag>> {
+        let Model::Vae(saved, vae) = self else {
+            bail!("this model decodes nothing: it was trained for {}", self.objective());
+        };
+        let width = self.width()?;
+        if vectors.width() != width {
+            bail!("vectors of {} numbers, and the model's have {width}", vectors.width());
+        }
+        let dags = decode(vae, vectors, options, &device()?, |_| {});
+        // Virtual ends are normalised: as part of the data they were not there.
+        let whole =
+            |dag: &Dag| saved.spec.strip_ends(dag).map_or_else(|_| dag.clone(), |bare| saved.spec.add_ends(&bare));
+        Ok(dags.iter().map(whole).collect())
     }
 
     /// What a supervised model predicts, in the units of its scores (of their ranks, if it learnt to rank).

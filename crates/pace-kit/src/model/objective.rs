@@ -7,7 +7,8 @@ use pace_model::objective::{HeadConfig, Supervised};
 use serde::{Deserialize, Serialize};
 
 /// What a model is trained for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Objective {
     /// To decode each graph from its vector: vectors, new graphs, searches between graphs

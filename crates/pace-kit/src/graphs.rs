@@ -1,0 +1,88 @@
+//! [`Graphs`]: graphs in the dictionary of one spec.
+
+use anyhow::{Context, Result, bail};
+use pace_graph::{Dag, DagSpec, Error as GraphError, Named, infer};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+/// Graphs that obey a spec.
+#[derive(Clone, Debug)]
+pub struct Graphs {
+    /// Where they came from.
+    pub source: String,
+    /// What they look like.
+    pub spec: DagSpec,
+    /// The graphs, with the virtual ends of the spec.
+    pub dags: Vec<Dag>,
+    /// The score of each, if it has one.
+    pub targets: Vec<Option<f64>>,
+    /// The name of each; its number, counted from 1, if it has none.
+    pub ids: Vec<String>,
+}
+
+impl Graphs {
+    /// Looks graphs up in the dictionary of a spec, or of one that is inferred from them. The remarks say how.
+    ///
+    /// # Errors
+    /// No graphs, or the first that does not obey the spec.
+    pub fn of(source: &str, all: Vec<Named>, spec: Option<DagSpec>) -> Result<(Graphs, Vec<String>)> {
+        if all.is_empty() {
+            bail!("{source} holds no graphs; give at least one");
+        }
+        let mut remarks = Vec::new();
+        let spec = match spec {
+            Some(spec) => spec,
+            None => {
+                let inferred = infer(source, &all)?;
+                remarks.push(format!("spec inferred from {} graphs:", all.len()));
+                remarks.extend(inferred.remarks.iter().map(|remark| format!("  {remark}")));
+                inferred.spec
+            }
+        };
+        let dags = dags(&all, &spec, source, 0)?;
+        let targets = all.iter().map(|named| named.target).collect();
+        let ids =
+            all.into_iter().enumerate().map(|(row, named)| named.id.unwrap_or_else(|| (row + 1).to_string())).collect();
+        Ok((Graphs { source: source.to_owned(), spec, dags, targets, ids }, remarks))
+    }
+
+    /// The position of a graph by its name, or by its number counted from 1.
+    ///
+    /// # Errors
+    /// If there is no such graph.
+    pub fn position(&self, id: &str) -> Result<usize> {
+        let by_number = || id.parse::<usize>().ok()?.checked_sub(1).filter(|&row| row < self.dags.len());
+        let found = self.ids.iter().position(|known| known == id).or_else(by_number);
+        found.with_context(|| format!("{} has no graph '{id}'; its first is '{}'", self.source, self.ids[0]))
+    }
+
+    /// The graphs with a score, and the scores.
+    pub fn scored(&self) -> (Vec<usize>, Vec<f64>) {
+        self.targets.iter().enumerate().filter_map(|(row, target)| Some((row, (*target)?))).unzip()
+    }
+
+    /// [`Graphs::scored`], of which there must be some.
+    ///
+    /// # Errors
+    /// If there are fewer than `least`.
+    pub fn scored_at_least(&self, least: usize) -> Result<(Vec<usize>, Vec<f64>)> {
+        let (rows, scores) = self.scored();
+        if rows.len() < least {
+            bail!(
+                "{} of {} graphs in {} have a score, and this takes at least {least}; say with --target which field is the score",
+                rows.len(),
+                self.dags.len(),
+                self.source
+            );
+        }
+        Ok((rows, scores))
+    }
+}
+
+/// Graphs in the dictionary of a spec. `first` graphs came before, for the row in messages.
+///
+/// # Errors
+/// The first graph that does not obey the spec.
+pub fn dags(all: &[Named], spec: &DagSpec, source: &str, first: usize) -> Result<Vec<Dag>> {
+    let dag = |(row, named): (usize, &Named)| named.dag(spec).map_err(|error| error.at(source, first + row + 1));
+    Ok(all.par_iter().enumerate().map(dag).collect::<Result<Vec<Dag>, GraphError>>()?)
+}

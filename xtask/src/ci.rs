@@ -13,6 +13,7 @@ use crate::deny;
 use crate::faults;
 use crate::fuzz;
 use crate::msrv;
+use crate::python;
 use crate::root::workspace_root;
 use crate::sanitize;
 use crate::setup::{self, Environment, Policy};
@@ -28,6 +29,8 @@ pub struct Args {
     browser: browser::Options,
     #[command(flatten)]
     fuzz: fuzz::Options,
+    #[command(flatten)]
+    python: python::Options,
     #[command(flatten)]
     sanitize: sanitize::Options,
 }
@@ -58,6 +61,9 @@ enum Step {
     Faults,
     /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
     Cuda,
+    /// Build the wheel, install it where nothing else is, and run the tests of the Python package beside the packages it works
+    /// with. The first time it downloads PyTorch; --no-torch does without
+    Python,
     /// The tests of pace-model on the ndarray device, which uses no fused kernel
     Ndarray,
     /// The tests of pace-model on a Vulkan device in software; a long build and slow tests. Wants Mesa 26 (Debian sid:
@@ -113,6 +119,7 @@ impl Step {
                 .env("DOCS_RS", "1")
                 .env("CARGO_TARGET_DIR", workspace_root().join("target/cuda"))
                 .args(["check", "--release", "--package", "pace-model", "--features", "cuda"]),
+            Step::Python => return python::run(environment, &args.python),
             Step::Ndarray => model_tests(&mut command, "ndarray", "ndarray"),
             Step::Vulkan => model_tests(&mut command, "vulkan", "vulkan:cpu"),
             Step::Fuzz => return fuzz::run(environment, &args.fuzz),
@@ -125,7 +132,7 @@ impl Step {
 /// Packages the library crates and builds each from its package. They share one folder, so that Burn is built once; a
 /// reviewer packages before the commit, so the working tree may be dirty.
 fn package(command: &mut Command) -> &mut Command {
-    let stays_here = ["xtask", "pace-examples", "pace-checkout"];
+    let stays_here = ["xtask", "pace-examples", "pace-checkout", "pace-py"];
     command
         .env("CARGO_TARGET_DIR", workspace_root().join("target/packages"))
         .env("CARGO_PROFILE_DEV_DEBUG", "0")

@@ -19,6 +19,7 @@ mod git;
 mod libclang;
 mod metadata;
 mod msrv;
+mod python;
 mod report;
 mod reproduce;
 mod root;
@@ -47,7 +48,8 @@ Examples:
   cargo xtask ci package                 check that the library crates can be packaged
   cargo xtask ci deny msrv               check the licences, origins and ages of all dependencies
   cargo xtask ci asm                     check that the CPU kernels were compiled to full vectors
-  cargo xtask dist                       pack the programs into target/dist for people without Rust
+  cargo xtask ci python                  build the wheel, install it and test it beside the packages it works with
+  cargo xtask dist                       pack the programs and the wheel into target/dist for people without Rust
   cargo xtask setup                      find or install libclang and print the exports for plain cargo
 
 Commands that build the workspace do the set-up by themselves; nothing has to be installed first beyond Rust, a C

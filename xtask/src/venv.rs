@@ -35,6 +35,13 @@ impl Venv {
         Ok(venv)
     }
 
+    /// The interpreter, to be run: it sees its environment only, not what lies in the current folder.
+    pub fn isolated(&self) -> Command {
+        let mut command = Command::new(self.python());
+        command.env("PYTHONSAFEPATH", "1").env_remove("PYTHONPATH");
+        command
+    }
+
     /// The interpreter.
     pub fn python(&self) -> PathBuf {
         self.dir.join("bin/python3")

@@ -8,6 +8,7 @@ mod kernel;
 mod machine;
 mod model;
 mod peer;
+mod python;
 mod rates;
 mod report;
 mod search;
@@ -75,6 +76,8 @@ enum Bench {
     Kernel,
     /// Training and encoding against PyTorch
     Model,
+    /// The Python package from networkx and numpy to vectors, against PyTorch and against Rust
+    Python,
     /// The sparse Gaussian process against GPyTorch
     Search,
 }
@@ -103,6 +106,7 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
                 let plan = model::Plan { rounds: args.rounds, task: &args.task, variant: &args.variant };
                 (format!("model/{}", args.task), model::run(&root, &environment, &plan)?)
             }
+            Bench::Python => ("python/".to_owned(), python::run(&root, &environment, args.rounds)?),
             Bench::Search => {
                 ("search/".to_owned(), search::run(&root, &environment, args.rounds, args.embeddings.as_deref())?)
             }

@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: one archive with programs that run without Rust, and without any library of the system if possible.
+//! `cargo xtask dist`: one archive with programs that run without Rust, and without any library of the system if possible; and
+//! the wheel of the Python package.
 
 mod elf;
 mod pack;
@@ -11,6 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::cargo::{capture, cargo, executable, host, show};
 use crate::metadata::{Metadata, Package};
+use crate::python;
 use crate::root::workspace_root;
 use crate::setup::{self, Environment, Policy};
 use pack::Archive;
@@ -28,11 +30,14 @@ Writes target/dist/pace-VERSION-TARGET.tar.gz and its sha256. Inside: the progra
 THIRD-PARTY.txt with the licences of everything that is linked. On Linux with glibc the programs are linked statically and
 checked: they name no interpreter, so they run on any Linux of that processor.
 
+Beside it lies the wheel of the Python package, for any Python from 3.10 on.
+
 The build has flags of its own, so the first one compiles Burn again, which takes minutes.
 
 Examples:
   cargo xtask dist              build, check and pack
-  cargo xtask dist --dynamic    with the libraries of this system, e.g. where no static glibc is installed";
+  cargo xtask dist --dynamic    with the libraries of this system, e.g. where no static glibc is installed
+  cargo xtask dist --wheel      only the wheel";
 
 /// How to link.
 #[derive(Debug, clap::Args)]
@@ -41,10 +46,31 @@ pub struct Args {
     /// Link to the libraries of this system; such a program runs on systems as new as this one
     #[arg(long)]
     dynamic: bool,
+    /// Only the wheel of the Python package
+    #[arg(long, conflicts_with = "dynamic")]
+    wheel: bool,
 }
 
 /// Builds, checks, packs and prints the size.
 pub fn run(args: &Args, policy: Policy) -> Result<()> {
+    if !args.wheel {
+        programs(args, policy)?;
+    }
+    wheel(policy)
+}
+
+/// Builds the wheel and puts it beside the archive.
+fn wheel(policy: Policy) -> Result<()> {
+    let built = python::wheel(&setup::ensure(policy)?)?;
+    let out = workspace_root().join("target/dist");
+    std::fs::create_dir_all(&out).with_context(|| format!("could not make {}", out.display()))?;
+    let target = out.join(built.file_name().context("a wheel has a name")?);
+    std::fs::copy(&built, &target).with_context(|| format!("could not write {}", target.display()))?;
+    println!("dist: {}", target.display());
+    Ok(())
+}
+
+fn programs(args: &Args, policy: Policy) -> Result<()> {
     let target = host()?;
     let metadata = Metadata::read(Some(&target))?;
     // Before the set-up: that may take a while.

@@ -57,7 +57,7 @@ pub fn run(environment: &Environment, options: &Options) -> Result<()> {
     // In Python's dev mode: leaked files and deprecated calls are reported.
     let tests = ["-X", "dev", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests"];
     run_command(venv.isolated().current_dir(&package).args(tests))?;
-    run_command(venv.isolated().current_dir(&package).args(["-m", "mypy", "--strict", "-p", "pace_dag"]))
+    run_command(venv.isolated().current_dir(&package).args(["-m", "mypy", "-p", "pace_dag"]))
 }
 
 /// An environment with the wheel and everything that the tests and the bench compare it with.

@@ -32,7 +32,7 @@ pub fn run() -> ExitCode {
         // Whoever reads our output may stop reading, as `head` does; nothing is wrong with that.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("pace: {error:#}");
+            eprintln!("pace: {}", pace_kit::sentence(&error));
             ExitCode::FAILURE
         }
     }

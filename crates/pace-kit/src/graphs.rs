@@ -1,8 +1,11 @@
 //! [`Graphs`]: graphs in the dictionary of one spec.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use pace_graph::{Dag, DagSpec, Error as GraphError, Named, infer};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+/// Names that a message lists.
+const MAX_NAMED: usize = 12;
 
 /// Graphs that obey a spec.
 #[derive(Clone, Debug)]
@@ -45,14 +48,33 @@ impl Graphs {
         Ok((Graphs { source: source.to_owned(), spec, dags, targets, ids }, remarks))
     }
 
-    /// The position of a graph by its name, or by its number counted from 1.
+    /// The position of a graph by its name, by its number counted from 1, or by a part of its name that no other has.
     ///
     /// # Errors
-    /// If there is no such graph.
+    /// If there is no such graph, or several; some names that are like it are in the message.
     pub fn position(&self, id: &str) -> Result<usize> {
         let by_number = || id.parse::<usize>().ok()?.checked_sub(1).filter(|&row| row < self.dags.len());
-        let found = self.ids.iter().position(|known| known == id).or_else(by_number);
-        found.with_context(|| format!("{} has no graph '{id}'; its first is '{}'", self.source, self.ids[0]))
+        if let Some(row) = self.ids.iter().position(|known| known == id).or_else(by_number) {
+            return Ok(row);
+        }
+        // The file `light_vgg19.onnx` may hold a graph that calls itself `vgg19`.
+        let (wanted, lower) = (id.to_lowercase(), |row: usize| self.ids[row].to_lowercase());
+        let is_number = id.is_empty() || id.parse::<usize>().is_ok();
+        let is_like = |row: &usize| !is_number && (lower(*row).contains(&wanted) || wanted.contains(&lower(*row)));
+        let like: Vec<usize> = (0..self.ids.len()).filter(is_like).collect();
+        let names = |rows: &[usize]| {
+            let shown: Vec<&str> = rows.iter().take(MAX_NAMED).map(|&row| &*self.ids[row]).collect();
+            let more = if rows.len() > MAX_NAMED { ", ..." } else { "" };
+            format!("{}{more}", shown.join(", "))
+        };
+        match like[..] {
+            [row] => Ok(row),
+            [] => {
+                let all: Vec<usize> = (0..self.ids.len()).collect();
+                bail!("{} has no graph '{id}'; there are {}", self.source, names(&all))
+            }
+            _ => bail!("{} has several graphs like '{id}': {}; give the whole name of one", self.source, names(&like)),
+        }
     }
 
     /// The graphs with a score, and the scores.
@@ -85,4 +107,30 @@ impl Graphs {
 pub fn dags(all: &[Named], spec: &DagSpec, source: &str, first: usize) -> Result<Vec<Dag>> {
     let dag = |(row, named): (usize, &Named)| named.dag(spec).map_err(|error| error.at(source, first + row + 1));
     Ok(all.par_iter().enumerate().map(dag).collect::<Result<Vec<Dag>, GraphError>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graphs_are_found_by_name_number_and_part_of_a_name() {
+        let named = |id: &str| Named {
+            ops: vec!["a".into(), "b".into()],
+            edges: vec![(0, 1)],
+            id: Some(id.into()),
+            target: None,
+        };
+        let all = ["vgg19", "resnet50", "ResNet18", "2b"].map(named).to_vec();
+        let (graphs, _) = Graphs::of("nets", all, None).unwrap();
+        let rows = ["vgg19", "light_vgg19", "2", "Net50", "resnet18", "2b"].map(|id| graphs.position(id).unwrap());
+        assert_eq!(rows, [0, 0, 1, 1, 2, 3]);
+        let said = |id: &str| graphs.position(id).unwrap_err().to_string();
+        assert_eq!(
+            said("resnet"),
+            "nets has several graphs like 'resnet': resnet50, ResNet18; give the whole name of one"
+        );
+        assert!(said("5").starts_with("nets has no graph '5'"));
+        assert!(said("alexnet").starts_with("nets has no graph 'alexnet'; there are vgg19, resnet50"));
+    }
 }

@@ -28,11 +28,13 @@ mod graphs;
 pub mod model;
 pub mod predict;
 pub mod search;
+mod sentence;
 mod table;
 mod watch;
 
 pub use graphs::{Graphs, dags};
 pub use model::Model;
 pub use search::SearchSpace;
+pub use sentence::sentence;
 pub use table::GraphTable;
 pub use watch::{Silent, Watch};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pace_formats::{Error as FormatError, Format, GraphFormat, ReadOptions, read_path};
@@ -15,7 +16,7 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use crate::convert;
 use crate::dag::PyDag;
 use crate::error::value;
-use crate::pool::compute;
+use crate::pool::{compute, compute_until};
 use crate::spec::PySpec;
 
 /// Many graphs, with targets and names.
@@ -105,27 +106,18 @@ impl PyDataset {
     ) -> PyResult<PyDataset> {
         let format = format.map(str::parse::<Format>).transpose().map_err(value)?;
         let options = ReadOptions { op, target: target.to_owned(), id, keep_constants, keep_ends };
-        compute(py, move || {
+        compute_until(py, move |stop| {
             let mut table = GraphTable::default();
-            let mut stopped = None;
             let mut sink = |graph: Named| {
                 if graph.ops.len() <= max_nodes.unwrap_or(usize::MAX) {
                     table.push(&graph);
                 }
-                // Ctrl-C ends a long reading.
-                if table.len() % 4096 == 0
-                    && let Err(error) = Python::attach(|py| py.check_signals())
-                {
-                    stopped = Some(error);
-                    return Err(FormatError::Sink("stopped".into()));
+                match stop.load(Ordering::Relaxed) {
+                    true => Err(FormatError::Sink("stopped".into())),
+                    false => Ok(()),
                 }
-                Ok(())
             };
-            let read = read_path(&path, format, &options, &mut |_| {}, &mut sink);
-            if let Some(error) = stopped {
-                return Err(error.into());
-            }
-            let mut remarks = read?.remarks();
+            let mut remarks = read_path(&path, format, &options, &mut |_| {}, &mut sink)?.remarks();
             if let Some(most) = max_nodes {
                 remarks.push(format!("graphs of more than {most} nodes are left out"));
             }

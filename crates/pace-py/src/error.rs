@@ -1,5 +1,6 @@
 //! Errors on their way to Python: the sentences stay.
 
+use pace_kit::sentence;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PyValueError};
 
@@ -10,7 +11,7 @@ pub fn value(error: impl Into<anyhow::Error>) -> PyErr {
     if let Some(raised) = error.downcast_ref::<PyErr>() {
         return pyo3::Python::attach(|py| raised.clone_ref(py));
     }
-    let said = format!("{error:#}");
+    let said = sentence(&error);
     match error.chain().any(|cause| cause.is::<std::io::Error>()) {
         true => PyOSError::new_err(said),
         false => PyValueError::new_err(said),

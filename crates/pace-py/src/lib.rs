@@ -1,7 +1,8 @@
 //! `pace_dag._core`: what Python cannot do fast. The rest of the package is Python, in `python/pace_dag`.
 //!
 //! A call that computes gives the interpreter back to other threads and uses a pool of threads that belongs to this process
-//! (`pool.rs`), so that `fork` does no harm. Errors become `ValueError`s with the sentences of Rust's.
+//! (`pool.rs`), so that `fork` does no harm. The allocator is that of the system: mimalloc wants thread-local memory that a module which
+//! is loaded late cannot have. Errors become `ValueError`s with the sentences of Rust's.
 
 use pyo3::prelude::{Bound, PyModule, PyModuleMethods, PyResult, pymodule, wrap_pyfunction};
 
@@ -15,9 +16,6 @@ mod search;
 mod spec;
 mod surrogate;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The module.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -29,6 +27,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dataset::PyDataset>()?;
     module.add_class::<model::PyModel>()?;
     module.add_class::<surrogate::PySurrogate>()?;
+    module.add_class::<surrogate::PyRankGp>()?;
     module.add_class::<search::PySearch>()?;
     module.add_function(wrap_pyfunction!(model::train, module)?)
 }

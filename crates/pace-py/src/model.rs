@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 
 use crate::dataset::PyDataset;
 use crate::error::value;
-use crate::pool::compute;
+use crate::pool::{compute, compute_until};
 use crate::spec::PySpec;
 
 /// A trained model: a folder that `pace train` or `PaceEncoder` wrote.
@@ -132,17 +133,20 @@ impl PyModel {
 }
 
 /// Tells Python how a training goes, and ends it at Ctrl-C.
-struct Reporter {
+struct Reporter<'a> {
+    stop: &'a AtomicBool,
     callback: Option<Py<PyAny>>,
     n_graphs: usize,
     raised: Option<PyErr>,
 }
 
-impl Watch for Reporter {
+impl Watch for Reporter<'_> {
     fn event(&mut self, event: &Event<'_>) -> ControlFlow<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        let Some(callback) = &self.callback else { return ControlFlow::Continue(()) };
         let told = Python::attach(|py| {
-            py.check_signals()?;
-            let Some(callback) = &self.callback else { return Ok(()) };
             match event {
                 Event::Start { step, n_steps, graphs_per_step, .. } => {
                     self.n_graphs = step * graphs_per_step;
@@ -212,8 +216,8 @@ pub fn train(
     let options =
         PlanArgs { objective, encoder: encoder.to_owned(), decoder, loss, epochs, batch, lr, latent, valid, seed };
     let table = Arc::clone(&graphs.table);
-    let model = compute(py, move || {
-        let mut reporter = Reporter { callback, n_graphs: 0, raised: None };
+    let model = compute_until(py, move |stop| {
+        let mut reporter = Reporter { stop, callback, n_graphs: 0, raised: None };
         let spec = match spec {
             Some(spec) => spec.0,
             None => pace_graph::infer("graphs", &table.all_named())?.spec,

@@ -25,7 +25,7 @@ use crate::spec::PySpec;
 /// >>> cells = DagSpec.named("nas101").sample(50)
 /// >>> search = Search(cells, strategy="evolution")
 /// >>> for query, cell in search.ask(4):
-/// ...     search.tell(query, -len(cell))
+/// ...     _ = search.tell(query, -len(cell))
 /// >>> len(search.best(1))
 /// 1
 #[pyclass(name = "Search", module = "pace_dag", frozen)]

@@ -1,8 +1,12 @@
 //! [`PySpec`]: what the graphs of a space look like.
 
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pace_graph::enumerate::{Mutate, Sampler, SpecSpace};
 use pace_graph::{DagSpec, GraphKey, Named};
 use pace_kit::GraphTable;
+use pace_kit::features::{plain, properties};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rand::SeedableRng;
@@ -11,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::dag::PyDag;
 use crate::dataset::PyDataset;
 use crate::error::value;
+use crate::pool::compute;
 
 /// What the graphs of a space look like: operations, sizes, ends, a rule.
 ///
@@ -89,6 +94,20 @@ impl PySpec {
             }
         }
         Ok(PyDataset::new(table))
+    }
+
+    /// Graphs as numbers without training [N, D], what an encoder has to beat: "counts" are sizes, depths, paths and counts of operations, "plain"
+    /// are operations and edges one-hot (of large graphs counts, too).
+    #[pyo3(signature = (graphs, kind="counts"))]
+    fn features<'py>(&self, py: Python<'py>, graphs: &PyDataset, kind: &str) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let of = match kind {
+            "counts" => properties,
+            "plain" => plain,
+            _ => return Err(PyValueError::new_err(format!("no features are called '{kind}'; choose counts or plain"))),
+        };
+        let table = Arc::clone(&graphs.table);
+        let vectors = compute(py, || Ok(of(&table.dags(&self.0, "the dataset")?, &self.0)))?;
+        vectors.values().to_vec().into_pyarray(py).reshape([vectors.len(), vectors.width()])
     }
 
     /// All graphs of the space that are one edit away.

@@ -1,7 +1,8 @@
-//! [`PySurrogate`]: the sparse Gaussian process and DNGO, for scikit-learn's and BoTorch's wrappers.
+//! [`PySurrogate`]: the sparse Gaussian process and DNGO, for scikit-learn's and BoTorch's wrappers; [`PyRankGp`] for predictors.
 
 use faer::Mat;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pace_kit::predict::FittedGp;
 use pace_search::strategy::BayesianOptimisationConfig;
 use pace_search::surrogate::{SparseGpConfig, Surrogate, SurrogateConfig, SurrogateSettings};
 use pyo3::exceptions::PyValueError;
@@ -86,6 +87,55 @@ impl PySurrogate {
             Ok((by_mean, by_variance))
         })?;
         Ok((by_mean.into_pyarray(py).reshape([n, width])?, by_variance.into_pyarray(py).reshape([n, width])?))
+    }
+}
+
+/// A Gaussian process on the ranks of scores, by vectors of several kinds side by side: one length-scale per kind, so that some hundred scores
+/// are enough.
+#[pyclass(name = "RankGP", module = "pace_dag._core", frozen)]
+pub struct PyRankGp {
+    gp: FittedGp,
+    width: usize,
+}
+
+#[pymethods]
+impl PyRankGp {
+    /// Fits to vectors x [N, D], whose columns should have spread 1, and scores y [N]; `widths` says how many columns each kind has.
+    #[staticmethod]
+    #[pyo3(signature = (x, y, widths, *, seed=1))]
+    fn fit(
+        py: Python<'_>,
+        x: PyReadonlyArray2<'_, f64>,
+        y: PyReadonlyArray1<'_, f64>,
+        widths: Vec<usize>,
+        seed: u64,
+    ) -> PyResult<PyRankGp> {
+        let (x, y) = (matrix(&x), y.as_array().to_vec());
+        if x.nrows() != y.len() {
+            return Err(PyValueError::new_err(format!("{} vectors and {} scores", x.nrows(), y.len())));
+        }
+        let width = x.ncols();
+        if widths.iter().sum::<usize>() != width || widths.contains(&0) {
+            return Err(PyValueError::new_err(format!("widths {widths:?} for vectors of {width} numbers")));
+        }
+        let gp = compute(py, move || FittedGp::new(&x, widths, &y, seed))?;
+        Ok(PyRankGp { gp, width })
+    }
+
+    /// Expected scores of rows, and their standard deviations without the noise of an observation.
+    #[allow(clippy::type_complexity)]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let x = matrix(&x);
+        if x.ncols() != self.width {
+            return Err(PyValueError::new_err(format!("vectors of {} numbers, fitted to {}", x.ncols(), self.width)));
+        }
+        let found = compute(py, || Ok(self.gp.predict(&x)))?;
+        let (mean, std): (Vec<f64>, Vec<f64>) = found.iter().map(|one| (one.mean, one.std.unwrap_or(f64::NAN))).unzip();
+        Ok((mean.into_pyarray(py), std.into_pyarray(py)))
     }
 }
 

@@ -20,10 +20,6 @@ def test_examples_in_docstrings():
     for module in MODULES:
         for test in finder.find(importlib.import_module(module), module, globs=dict(names)):
             runner.run(test)
-    parser = doctest.DocTestParser()
-    for name, item in inspect.getmembers(_core, inspect.isclass):
-        if item.__doc__ and ">>>" in item.__doc__:
-            runner.run(parser.get_doctest(inspect.getdoc(item), dict(names), name, None, None))
     assert runner.tries > 15 and runner.failures == 0
 
 

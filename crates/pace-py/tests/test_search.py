@@ -1,5 +1,9 @@
 """Searches: ask and tell, Optuna, BoTorch."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from conftest import make_graphs, score
@@ -50,6 +54,9 @@ def test_a_killed_search_resumes(tmp_path, graphs):
     again = Search(Dataset(graphs), **options)
     assert len(again.history()) == 20
     run(again, 20)
+    with pytest.raises(ValueError, match="still running"):
+        Search(Dataset(graphs), **options)
+    del again
     assert len(Search(Dataset(graphs), **options).history()) == 40
 
 
@@ -95,6 +102,41 @@ def test_optuna(tmp_path, graphs):
     plain = optuna.create_study()
     with pytest.raises(ValueError, match="has no graph"):
         suggest_dag(plain.ask())
+
+
+WORKER = """
+import sys
+import optuna
+from pace_dag import DagSpec
+from pace_dag.optuna import DagSampler, suggest_dag
+storage, seed, n = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+space = DagSpec.named("nas101")
+study = optuna.load_study(storage=storage, study_name="cells", sampler=DagSampler(space.sample(50), spec=space, seed=seed))
+study.optimize(lambda trial: float(len(suggest_dag(trial).edges)), n_trials=n)
+"""
+
+
+def study_by_processes(folder, n_processes, n_trials):
+    """The trials of a study that several processes worked on at once."""
+    optuna = pytest.importorskip("optuna")
+    storage = f"sqlite:///{folder / 'study.db'}"
+    optuna.create_study(storage=storage, study_name="cells", direction="maximize")
+    command = [sys.executable, "-c", WORKER, storage]
+    workers = [subprocess.Popen([*command, str(seed), str(n_trials // n_processes)]) for seed in range(n_processes)]
+    assert [worker.wait(timeout=900) for worker in workers] == [0] * n_processes
+    return optuna.load_study(storage=storage, study_name="cells").trials
+
+
+def test_optuna_in_several_processes(tmp_path):
+    n = int(os.environ.get("PACE_TRIALS", "24"))
+    trials = study_by_processes(tmp_path, 4, n)
+    from pace_dag.optuna import dag_of
+
+    assert [trial.state.name for trial in trials] == ["COMPLETE"] * n
+    asked = Dataset([dag_of(trial) for trial in trials])
+    # Two processes that ask in the same moment may ask for the same graph.
+    assert len(set(asked.classes())) >= 0.9 * n
 
 
 def test_botorch(graphs):

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use pace_graph::DagSpec;
+use pace_graph::Dag;
 use pace_kit::Model;
 use pace_report::nearest;
 use serde::Serialize;
@@ -43,7 +43,12 @@ struct Neighbour {
     distance: f64,
     score: Option<f64>,
     graph: String,
+    nodes: usize,
+    edges: usize,
 }
+
+/// A graph with more nodes is described by its size where people read.
+const MAX_SHOWN: usize = 16;
 
 /// Runs the command.
 ///
@@ -53,15 +58,17 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let model = Model::load(&args.model)?;
     let graphs = source::load(&args.source, Some(model.spec().clone()), terminal)?;
     let vectors = model.vectors(&graphs.dags)?.standardised();
-    let text = |row: usize, spec: &DagSpec| {
-        spec.strip_ends(&graphs.dags[row]).map_or_else(|_| String::new(), |dag| spec.format(&dag))
-    };
-    let neighbour = |of: usize, row: usize, distance: f64| Neighbour {
-        of: graphs.ids[of].clone(),
-        id: graphs.ids[row].clone(),
-        distance,
-        score: graphs.targets[row],
-        graph: text(row, &graphs.spec),
+    let neighbour = |of: usize, row: usize, distance: f64| {
+        let bare = graphs.spec.strip_ends(&graphs.dags[row]).ok();
+        Neighbour {
+            of: graphs.ids[of].clone(),
+            id: graphs.ids[row].clone(),
+            distance,
+            score: graphs.targets[row],
+            graph: bare.as_ref().map_or_else(String::new, |dag| graphs.spec.format(dag)),
+            nodes: bare.as_ref().map_or(0, Dag::n_nodes),
+            edges: bare.as_ref().map_or(0, |dag| dag.edges().count()),
+        }
     };
     let found: Vec<Neighbour> = match &args.of {
         Some(id) => {
@@ -81,7 +88,11 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         let head = ["graph", "near", "distance", "score", "operations and edges"].map(str::to_owned).to_vec();
         let row = |near: &Neighbour| {
             let score = near.score.map_or_else(String::new, |score| format!("{score:.4}"));
-            vec![near.of.clone(), near.id.clone(), format!("{:.4}", near.distance), score, near.graph.clone()]
+            let graph = match near.nodes {
+                0..=MAX_SHOWN => near.graph.clone(),
+                n => format!("{n} nodes, {} edges", near.edges),
+            };
+            vec![near.of.clone(), near.id.clone(), format!("{:.4}", near.distance), score, graph]
         };
         columns(&[head].into_iter().chain(found.iter().map(row)).collect::<Vec<_>>())
     })

@@ -1,4 +1,4 @@
-//! [`Gp`]: a Gaussian process on the ranks of scores.
+//! [`Gp`]: a Gaussian process on the ranks of scores, and [`FittedGp`], one that has learnt.
 
 use anyhow::Result;
 use pace_graph::Vectors;
@@ -37,8 +37,27 @@ impl Gp {
     /// # Errors
     /// Those of the fit.
     pub fn predict(&self, known: &[usize], scores: &[f64], wanted: &[usize]) -> Result<Vec<Prediction>> {
+        let rows =
+            |rows: &[usize]| Matrix::from_fn(rows.len(), self.x.ncols(), |row, column| self.x[(rows[row], column)]);
+        let (x, at) = (rows(known), rows(wanted));
+        Ok(FittedGp::new(&x, self.parts.clone(), scores, self.seed)?.predict(&at))
+    }
+}
+
+/// A [`Gp`] that has learnt.
+pub struct FittedGp {
+    surrogate: Box<dyn Surrogate>,
+    back: Quantiles,
+}
+
+impl FittedGp {
+    /// Learns the scores of rows, whose columns have spread 1 and are of several kinds: `parts` says how many of each.
+    ///
+    /// # Errors
+    /// Those of the fit.
+    pub fn new(x: &Matrix, parts: Vec<usize>, scores: &[f64], seed: u64) -> Result<FittedGp> {
         let config = AdditiveGpConfig {
-            parts: Parts::Widths(self.parts.clone()),
+            parts: Parts::Widths(parts),
             noise: 0.2,
             max_rows: MAX_ROWS,
             learn_rows: 600,
@@ -47,19 +66,21 @@ impl Gp {
         };
         let mut y = scores.to_vec();
         Warp::Ranks.apply(&mut y);
-        let rows =
-            |rows: &[usize]| Matrix::from_fn(rows.len(), self.x.ncols(), |row, column| self.x[(rows[row], column)]);
-        let (x, at) = (rows(known), rows(wanted));
-        let posterior = config.fit_with(x.as_ref(), &y, self.seed, &mut |_| {})?.predict(at.as_ref());
-        let back = Quantiles::new(y, scores);
+        let surrogate = Box::new(config.fit_with(x.as_ref(), &y, seed, &mut |_| {})?);
+        Ok(FittedGp { surrogate, back: Quantiles::new(y, scores) })
+    }
+
+    /// Predicts the scores of other rows.
+    pub fn predict(&self, x: &Matrix) -> Vec<Prediction> {
+        let posterior = self.surrogate.predict(x.as_ref());
         let spread = |mean: f64, variance: f64| {
             let std = variance.max(0.0).sqrt();
-            0.5 * (back.score(mean + std) - back.score(mean - std))
+            0.5 * (self.back.score(mean + std) - self.back.score(mean - std))
         };
         let predictions = posterior.mean.iter().zip(&posterior.variance);
-        Ok(predictions
-            .map(|(&mean, &variance)| Prediction { mean: back.score(mean), std: Some(spread(mean, variance)) })
-            .collect())
+        predictions
+            .map(|(&mean, &variance)| Prediction { mean: self.back.score(mean), std: Some(spread(mean, variance)) })
+            .collect()
     }
 }
 

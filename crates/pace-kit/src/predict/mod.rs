@@ -9,7 +9,7 @@ use pace_search::metrics::{kendall, pearson, rmse, spearman};
 use serde::Serialize;
 
 pub use folds::Folds;
-pub use gp::Gp;
+pub use gp::{FittedGp, Gp};
 pub use tuned::Tuned;
 
 /// A prediction with its uncertainty, if the method knows one.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+__all__ = ["BaseEstimator", "NotFittedError", "RegressorMixin", "TransformerMixin", "progress"]
+
 try:
     from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
     from sklearn.exceptions import NotFittedError

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ._base import BaseEstimator, NotFittedError, RegressorMixin
-from ._core import DagSpec, Dataset, Surrogate
+from ._core import DagSpec, Dataset, RankGP, Surrogate
 from .convert import dataset
 from .encoder import PaceEncoder
+
+# What each choice of features looks at.
+_KINDS = {"both": ("vectors", "counts"), "vectors": ("vectors",), "counts": ("counts",), "plain": ("plain",)}
 
 __all__ = ["Dngo", "PacePredictor", "SparseGP"]
 
@@ -18,10 +20,12 @@ __all__ = ["Dngo", "PacePredictor", "SparseGP"]
 class _SurrogateRegressor(RegressorMixin, BaseEstimator):
     """What the regressors on vectors share."""
 
-    _kind = ""
+    _kind: Literal["sparse_gp", "dngo"]
 
     def fit(self, X: Any, y: Any) -> Any:
         """Fits to vectors [N, D] and scores [N]."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X, y = _numbers(self, X, y)
         self.mean_, self.scale_ = float(y.mean()), float(y.std()) or 1.0
         self.surrogate_ = Surrogate.fit(self._kind, X, (y - self.mean_) / self.scale_, **self._settings())
@@ -37,7 +41,7 @@ class _SurrogateRegressor(RegressorMixin, BaseEstimator):
         return (mean, self.scale_ * np.sqrt(np.maximum(variance, 0.0))) if return_std else mean
 
     def _settings(self) -> dict[str, Any]:
-        return {"seed": self.seed}  # type: ignore[attr-defined]
+        return {"seed": self.seed}
 
     def __getstate__(self) -> dict[str, Any]:
         # A fit takes seconds and is the same again: pickles carry what it was fitted to.
@@ -81,14 +85,15 @@ class Dngo(_SurrogateRegressor):
 
 
 class PacePredictor(RegressorMixin, BaseEstimator):
-    """Scores of graphs: an encoder that learns from the graphs alone, and a Gaussian process on its vectors.
+    """Scores of graphs: an encoder that learns from the graphs alone, and a Gaussian process on its vectors and on what can be counted.
 
-    Whether the encoder pays is a question of the data: compare with `features="counts"`, which trains nothing, by cross-validation.
+    Whether the encoder pays is a question of the data: compare with `features="counts"` and `features="plain"`, which train nothing, by
+    cross-validation. The process learns ranks, so a few failed experiments do no harm; predictions lie within the known scores.
 
     Parameters
     ----------
     encoder : an unfitted or fitted `PaceEncoder`; None takes one with default settings
-    features : "vectors" or "counts" (of operations; the control)
+    features : "both" (vectors and counts), "vectors", "counts" (sizes, depths, paths, operations) or "plain" (operations and edges, one-hot)
     spec, op, seed : as of `PaceEncoder`
     """
 
@@ -96,58 +101,75 @@ class PacePredictor(RegressorMixin, BaseEstimator):
         self,
         encoder: PaceEncoder | None = None,
         *,
-        features: str = "vectors",
+        features: str = "both",
+        spec: DagSpec | None = None,
         op: str | None = None,
         seed: int = 1,
     ) -> None:
         self.encoder = encoder
         self.features = features
+        self.spec = spec
         self.op = op
         self.seed = seed
 
     def fit(self, X: Any, y: Any = None) -> "PacePredictor":
         """Learns from graphs and scores; without `y`, the targets of the graphs."""
+        if self.features not in _KINDS:
+            raise ValueError(f"features is {self.features!r}; choose {', '.join(map(repr, _KINDS))}")
         graphs = dataset(X, op=self.op)
         y = graphs.targets if y is None else np.asarray(y, dtype=float)
         if len(y) != len(graphs):
             raise ValueError(f"{len(graphs)} graphs and {len(y)} scores")
         if not np.isfinite(y).all():
             raise ValueError(f"{int((~np.isfinite(y)).sum())} of {len(y)} graphs have no finite score; leave them out")
-        if self.features == "vectors":
-            encoder = self.encoder if self.encoder is not None else PaceEncoder(op=self.op, seed=self.seed)
+        if "vectors" in _KINDS[self.features]:
+            encoder = self.encoder if self.encoder is not None else PaceEncoder(spec=self.spec, op=self.op, seed=self.seed)
             if not hasattr(encoder, "model_"):
                 encoder = type(encoder)(**encoder.get_params(deep=False)).fit(graphs)
             self.encoder_ = encoder
-        elif self.features == "counts":
-            self.ops_ = sorted({op for graph in graphs for op in graph.ops})
+            self.spec_ = encoder.spec_
         else:
-            raise ValueError(f"features is {self.features!r}; choose 'vectors' or 'counts'")
-        raw = self._raw(graphs)
+            self.spec_ = self.spec if self.spec is not None else graphs.infer()[0]
+        kinds = self._kinds(graphs)
+        raw = np.concatenate(kinds, axis=1)
         self.center_, spread = raw.mean(axis=0), raw.std(axis=0)
-        self.spread_ = np.where(spread > 1e-9, spread, 1.0)
-        self.gp_ = SparseGP(n_inducing=min(500, len(y)), seed=self.seed).fit(self._vectors(graphs), y)
+        self.spread_ = np.where(spread > 1e-9, spread, np.inf)
+        self.fitted_to_ = (self._scaled(raw), y, [kind.shape[1] for kind in kinds])
+        self._learn()
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Expected scores; with `return_std` also their standard deviations."""
+        """Expected scores; with `return_std` also their standard deviations, without the noise of an observation."""
         if not hasattr(self, "gp_"):
             raise NotFittedError("this PacePredictor is not fitted yet; call fit first")
-        return self.gp_.predict(self._vectors(dataset(X, op=self.op)), return_std=return_std)
+        mean, std = self.gp_.predict(self._scaled(np.concatenate(self._kinds(dataset(X, op=self.op)), axis=1)))
+        return (mean, std) if return_std else mean
 
-    def _raw(self, graphs: Dataset) -> np.ndarray:
-        if self.features == "vectors":
-            return self.encoder_.transform(graphs).astype(float)
-        place = {op: column for column, op in enumerate(self.ops_)}
-        counts = np.zeros((len(graphs), len(place) + 2))
-        for row, graph in enumerate(graphs):
-            counts[row, -2:] = len(graph), len(graph.edges)
-            for op in graph.ops:
-                if op in place:
-                    counts[row, place[op]] += 1
-        return counts
+    def _kinds(self, graphs: Dataset) -> list[np.ndarray]:
+        of = {
+            "vectors": lambda: self.encoder_.transform(graphs),
+            "counts": lambda: self.spec_.features(graphs, "counts"),
+            "plain": lambda: self.spec_.features(graphs, "plain"),
+        }
+        return [of[kind]().astype(float) for kind in _KINDS[self.features]]
 
-    def _vectors(self, graphs: Dataset) -> np.ndarray:
-        return (self._raw(graphs) - self.center_) / self.spread_
+    def _scaled(self, raw: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray((raw - self.center_) / self.spread_)
+
+    def _learn(self) -> None:
+        x, y, widths = self.fitted_to_
+        self.gp_ = RankGP.fit(x, y, widths, seed=self.seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # As the regressors on vectors: a fit is the same again.
+        state = dict(self.__dict__)
+        state.pop("gp_", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "fitted_to_" in state:
+            self._learn()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,7 +1,7 @@
 //! `cargo xtask report <run>`: turns the results of a run into a page of docs/results.
 //!
 //! `results.json` carries titles, units and the paper's numbers; a page only prints them. What people have to say about the
-//! numbers of a dataset stands in `<dataset>.md` beside this file.
+//! numbers of a dataset stands in `<dataset>.md` beside this file; `--remarks` puts it into the pages as it stands, without the runs.
 
 mod encoders;
 mod page;
@@ -10,6 +10,7 @@ mod provenance;
 pub mod ranks;
 mod results;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -26,7 +27,11 @@ pub const PAGES: &str = "docs/results";
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The folder of a finished run, e.g. runs/na-pace-1
-    run: PathBuf,
+    #[arg(required_unless_present = "remarks")]
+    run: Option<PathBuf>,
+    /// Put the remarks of xtask/src/report into all pages; their numbers stay
+    #[arg(long, conflicts_with = "run")]
+    remarks: bool,
     #[command(flatten)]
     allow: Allow,
 }
@@ -74,9 +79,35 @@ impl Allow {
 
 /// Writes the page.
 pub fn run(args: &Args) -> Result<()> {
-    let page = write_page(&workspace_root(), &args.run, args.allow)?;
-    println!("{}", page.display());
+    let root = workspace_root();
+    let written = match &args.run {
+        Some(run) => vec![write_page(&root, run, args.allow)?],
+        None => write_remarks(&root)?,
+    };
+    written.iter().for_each(|page| println!("{}", page.display()));
     Ok(())
+}
+
+/// Puts the remarks as they stand into the pages below `root`, and returns the paths of those that changed.
+fn write_remarks(root: &Path) -> Result<Vec<PathBuf>> {
+    let dir = root.join(PAGES);
+    let entries = fs::read_dir(&dir).with_context(|| format!("cannot read {}", dir.display()))?;
+    let mut changed = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let Some(id) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".md")) else { continue };
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let remarks = remarks(id);
+        if remarks.is_empty() || carries(&text, remarks) {
+            continue;
+        }
+        let new = page::with_remarks(&text, remarks)
+            .with_context(|| format!("{} is no page of `cargo xtask report`", path.display()))?;
+        write_atomically(&path, &new).with_context(|| format!("cannot write {}", path.display()))?;
+        changed.push(path);
+    }
+    changed.sort();
+    Ok(changed)
 }
 
 /// Writes the page of a run into the workspace at `root`, and returns its path.
@@ -93,8 +124,6 @@ pub fn write_page(root: &Path, run: &Path, allow: Allow) -> Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::root::test_dir;
 
@@ -104,6 +133,21 @@ mod tests {
         assert!(missing.to_string().contains("finish the run first"));
         let old = Results::parse(r#"{"dataset": "na", "metrics": {}}"#).unwrap_err();
         assert!(old.to_string().contains("another version of the programs"), "{old}");
+    }
+
+    #[test]
+    fn remarks_are_put_into_the_pages_of_lost_runs() {
+        let root = test_dir("report-remarks");
+        fs::create_dir_all(root.join(PAGES)).unwrap();
+        let (na, own) = (root.join(PAGES).join("na.md"), root.join(PAGES).join("own.md"));
+        let write = |text: &str| fs::write(&na, text).unwrap();
+        fs::write(&own, "# no page of ours\n").unwrap();
+        write("# NA\n\nMade by x\n\n| a |\n|---|\n| 1 |\n\nold\n\n7 s in all.\n");
+        assert_eq!(write_remarks(&root).unwrap(), [na.clone()]);
+        assert!(carries(&fs::read_to_string(&na).unwrap(), remarks("na")));
+        assert!(write_remarks(&root).unwrap().is_empty(), "the second time there is nothing to do");
+        write("nothing");
+        assert!(write_remarks(&root).unwrap_err().to_string().contains("is no page of"));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub fn render(results: &Results) -> String {
     }
     let _ = writeln!(text, "\n{remarks}");
     let total = results.seconds();
-    let _ = writeln!(text, "\n## Seconds per stage\n\n{total:.0}{IN_ALL}\n\n| stage | seconds |\n|---|---:|");
+    let _ = writeln!(text, "\n{STAGES}{total:.0}{IN_ALL}\n\n| stage | seconds |\n|---|---:|");
     for (stage, seconds) in stage_groups(&results.stages) {
         let _ = writeln!(text, "| {stage} | {seconds:.1} |");
     }
@@ -50,6 +50,9 @@ pub fn render(results: &Results) -> String {
 
 /// Ends the line with the seconds of the whole run.
 const IN_ALL: &str = " s in all.";
+
+/// Starts the seconds of a page that has stages.
+const STAGES: &str = "## Seconds per stage\n\n";
 
 /// The seconds that a page names.
 pub fn seconds(page: &str) -> Option<f64> {
@@ -60,6 +63,24 @@ pub fn seconds(page: &str) -> Option<f64> {
 pub fn carries(page: &str, remarks: &str) -> bool {
     let (first, rest) = parts(remarks);
     page.contains(first) && page.contains(rest)
+}
+
+/// The page with other remarks; `None` if it is none of [`render`]'s. Its parts are: title, first line, provenance, table, remarks,
+/// seconds.
+pub fn with_remarks(page: &str, remarks: &str) -> Option<String> {
+    let (first, rest) = parts(remarks);
+    let title = page.lines().next().filter(|line| line.starts_with("# "))?;
+    let numbers = page.find("\nMade by ")? + 1;
+    let table = numbers + page[numbers..].find("\n| ")? + 1;
+    let lines = page[table..].split_inclusive('\n').take_while(|line| line.starts_with('|'));
+    let table_end = table + lines.map(str::len).sum::<usize>();
+    let below = &page[table_end..];
+    let end = below.find(STAGES).or_else(|| {
+        let all = below.find(IN_ALL)?;
+        Some(below[..all].rfind('\n')? + 1)
+    })?;
+    let first = if first.is_empty() { String::new() } else { format!("{first}\n\n") };
+    Some(format!("{title}\n\n{first}{}\n{rest}\n\n{}", &page[numbers..table_end], &below[end..]))
 }
 
 /// What goes to the top of the page, and what goes below the table.
@@ -125,6 +146,9 @@ mod tests {
         assert!(page.contains("18 s in all"), "{page}");
         assert_eq!(seconds(&page), Some(18.0));
         assert!(carries(&page, remarks("na")) && !carries(&page, remarks("bn")));
+        let other = with_remarks(&page, remarks("bn")).unwrap();
+        assert!(carries(&other, remarks("bn")) && !carries(&other, remarks("na")));
+        assert_eq!(with_remarks(&other, remarks("na")).unwrap(), page, "nothing else changes");
     }
 
     /// Both ended the program: the decimals were found by fuzzing, the commit by reading.

@@ -42,6 +42,7 @@ const PEERS: [&str; 15] = [
 
 /// Options of the step.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[group(id = "python")]
 pub struct Options {
     /// Of the step python: without PyTorch, PyTorch Geometric and BoTorch, which are gigabytes; their tests skip themselves
     #[arg(long)]

@@ -21,6 +21,7 @@ use session::Session;
 
 /// Options of `ci browser`.
 #[derive(Debug, clap::Args)]
+#[group(id = "browser")]
 pub struct Options {
     /// browser: check this report instead of the demonstration
     #[arg(long, value_name = "FILE")]

@@ -21,6 +21,7 @@ use session::Session;
 
 /// Options of `ci fuzz`.
 #[derive(Debug, clap::Args)]
+#[group(id = "fuzz")]
 pub struct Options {
     /// fuzz: executions of all targets together
     #[arg(long, default_value_t = 10_500_000, value_name = "N")]

@@ -143,7 +143,7 @@ mod tests {
         let write = |text: &str| fs::write(&na, text).unwrap();
         fs::write(&own, "# no page of ours\n").unwrap();
         write("# NA\n\nMade by x\n\n| a |\n|---|\n| 1 |\n\nold\n\n7 s in all.\n");
-        assert_eq!(write_remarks(&root).unwrap(), [na.clone()]);
+        assert_eq!(write_remarks(&root).unwrap(), std::slice::from_ref(&na));
         assert!(carries(&fs::read_to_string(&na).unwrap(), remarks("na")));
         assert!(write_remarks(&root).unwrap().is_empty(), "the second time there is nothing to do");
         write("nothing");

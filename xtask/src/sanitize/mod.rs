@@ -91,6 +91,7 @@ const PLAIN: [&str; 14] = [
 
 /// Options of `ci sanitize`.
 #[derive(Debug, clap::Args)]
+#[group(id = "sanitize")]
 pub struct Options {
     /// sanitize: only this package; may be given several times. pace-graph and pace-search build without Burn
     #[arg(long = "sanitize", value_name = "PACKAGE")]

@@ -15,6 +15,7 @@ pub fn remarks(dataset: &str) -> &'static str {
         "nas101" => include_str!("nas101.md"),
         "nas301" => include_str!("nas301.md"),
         "na-encoders" => include_str!("na-encoders.md"),
+        "bn-encoders" => include_str!("bn-encoders.md"),
         "speed-encoders" => include_str!("speed-encoders.md"),
         _ => "",
     }

@@ -36,6 +36,12 @@ pub fn build(environment: &Environment, target: [&str; 2]) -> Result<PathBuf> {
     build_and_find(environment, &target, |messages| executable(messages, target[1]))
 }
 
+/// [`build`] with a feature of one package more, e.g. `pace-cli/mpi`.
+pub fn build_with(environment: &Environment, target: [&str; 2], feature: &str) -> Result<PathBuf> {
+    let selection = [target[0], target[1], "--features", feature];
+    build_and_find(environment, &selection, |messages| executable(messages, target[1]))
+}
+
 /// Builds the libraries of the workspace in the release profile, and returns the file of the named one, e.g. `pace_model`.
 pub fn build_library(environment: &Environment, name: &str) -> Result<PathBuf> {
     build_and_find(environment, &["--lib"], |messages| library(messages, name))

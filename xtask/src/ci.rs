@@ -12,6 +12,7 @@ use crate::deny;
 #[cfg(unix)]
 use crate::faults;
 use crate::fuzz;
+use crate::mpi;
 use crate::msrv;
 use crate::python;
 use crate::root::workspace_root;
@@ -61,6 +62,8 @@ enum Step {
     Faults,
     /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
     Cuda,
+    /// Train and encode by 1, 2 and 4 processes of an MPI world: equal bits, also after a kill. Installs Open MPI if missing
+    Mpi,
     /// Build the wheel, install it where nothing else is, and run the tests of the Python package beside the packages it works
     /// with. The first time it downloads PyTorch; --no-torch does without
     Python,
@@ -119,6 +122,7 @@ impl Step {
                 .env("DOCS_RS", "1")
                 .env("CARGO_TARGET_DIR", workspace_root().join("target/cuda"))
                 .args(["check", "--release", "--package", "pace-model", "--features", "cuda"]),
+            Step::Mpi => return mpi::run(environment, policy),
             Step::Python => return python::run(environment, &args.python),
             Step::Ndarray => model_tests(&mut command, "ndarray", "ndarray"),
             Step::Vulkan => model_tests(&mut command, "vulkan", "vulkan:cpu"),

@@ -18,6 +18,7 @@ mod fuzz;
 mod git;
 mod libclang;
 mod metadata;
+mod mpi;
 mod msrv;
 mod python;
 mod report;

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::command;
+use crate::ranks;
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
@@ -56,8 +57,8 @@ impl Cli {
             Command::Sample(args) => command::sample::run(args, terminal),
             Command::Inspect(args) => command::inspect::run(args, terminal),
             Command::Convert(args) => command::convert::run(args, terminal),
-            Command::Train(args) => command::train::run(args, terminal),
-            Command::Encode(args) => command::encode::run(args, terminal),
+            Command::Train(args) => ranks::together(|ranks| command::train::run(args, ranks, &terminal.of(ranks))),
+            Command::Encode(args) => ranks::together(|ranks| command::encode::run(args, ranks, &terminal.of(ranks))),
             Command::Predict(args) => command::predict::run(args, terminal),
             Command::Generate(args) => command::generate::run(args, terminal),
             Command::Similar(args) => command::similar::run(args, terminal),

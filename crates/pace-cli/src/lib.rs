@@ -16,6 +16,7 @@ mod command;
 mod file;
 mod page;
 mod progress;
+mod ranks;
 mod search;
 mod source;
 mod terminal;

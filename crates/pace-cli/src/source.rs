@@ -49,7 +49,8 @@ pub struct HowArgs {
 }
 
 impl HowArgs {
-    fn options(&self) -> ReadOptions {
+    /// The same for the readers.
+    pub fn options(&self) -> ReadOptions {
         let usual = ReadOptions::default();
         ReadOptions {
             op: self.op.clone().or(usual.op),

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write, stdout};
 
 use anyhow::Result;
 use indicatif::ProgressBar;
+use pace_train::collective::Collective;
 use serde::Serialize;
 
 /// The options about output, the same for all commands.
@@ -15,19 +16,29 @@ pub struct Terminal {
     /// Print no progress and no remarks
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Nothing at all is said: another process does.
+    #[arg(skip)]
+    pub mute: bool,
 }
 
 impl Terminal {
+    /// The terminal of one of several processes: rank 0 speaks for all.
+    pub fn of(self, ranks: &dyn Collective) -> Terminal {
+        Terminal { mute: ranks.rank() > 0, ..self }
+    }
+
     /// A remark for people, beside the result.
     pub fn say(&self, text: impl AsRef<str>) {
-        if !self.quiet && !self.json {
+        if !self.quiet && !self.json && !self.mute {
             eprintln!("{}", text.as_ref());
         }
     }
 
     /// Something a user should know, even if they asked for quiet.
     pub fn warn(&self, text: impl AsRef<str>) {
-        eprintln!("pace: warning: {}", text.as_ref());
+        if !self.mute {
+            eprintln!("pace: warning: {}", text.as_ref());
+        }
     }
 
     /// The result: text for people, or the value itself.
@@ -35,6 +46,9 @@ impl Terminal {
     /// # Errors
     /// If nobody reads it.
     pub fn result(&self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+        if self.mute {
+            return Ok(());
+        }
         let text = if self.json { serde_json::to_string_pretty(value)? } else { text() };
         writeln!(stdout(), "{}", text.trim_end())?;
         Ok(())
@@ -42,7 +56,7 @@ impl Terminal {
 
     /// A progress bar, which shows only on a terminal.
     pub fn bar(&self, bar: ProgressBar) -> ProgressBar {
-        if self.quiet || self.json || !std::io::stderr().is_terminal() {
+        if self.quiet || self.json || self.mute || !std::io::stderr().is_terminal() {
             bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
         }
         bar

@@ -56,6 +56,6 @@ mod vectors;
 pub use error::{Error, Place};
 pub use format::{Bif, Dot, Format, GraphFormat, GraphMl, JsonLines, NodeLink, Onnx, Python, Sink};
 pub use options::{OP_ATTRIBUTES, ReadOptions};
-pub use path::read_path;
+pub use path::{read_path, stem};
 pub use summary::Summary;
 pub use vectors::{ParquetFile, read_npy, read_safetensors};

@@ -189,7 +189,7 @@ pub(crate) fn without_compression(path: &Path) -> PathBuf {
 }
 
 /// The path without extensions, as a name.
-fn stem(path: &Path) -> String {
+pub fn stem(path: &Path) -> String {
     without_compression(path).with_extension("").display().to_string()
 }
 

@@ -12,6 +12,7 @@ use pace_kit::model::{Lesson, LossArg, Objective, PlanArgs, train_in};
 use pace_kit::{GraphTable, Model, Watch};
 use pace_model::decoder::{Choice, DecodeOptions, Mode};
 use pace_train::Event;
+use pace_train::collective::Alone;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -213,8 +214,19 @@ pub fn train(
         "squared" => LossArg::Squared,
         _ => return Err(PyValueError::new_err(format!("loss is '{loss}'; choose ranking or squared"))),
     };
-    let options =
-        PlanArgs { objective, encoder: encoder.to_owned(), decoder, loss, epochs, batch, lr, latent, valid, seed };
+    let options = PlanArgs {
+        objective,
+        encoder: encoder.to_owned(),
+        decoder,
+        loss,
+        epochs,
+        batch,
+        shards: None,
+        lr,
+        latent,
+        valid,
+        seed,
+    };
     let table = Arc::clone(&graphs.table);
     let model = compute_until(py, move |stop| {
         let mut reporter = Reporter { stop, callback, n_graphs: 0, raised: None };
@@ -234,7 +246,7 @@ pub fn train(
         let scores: Vec<f64> = rows.iter().filter_map(|&row| table.targets()[row]).collect();
         let scores = if objective == Objective::Supervised { &scores[..] } else { &[] };
         let lesson = Lesson { source: "Python", spec: &spec, dags: &dags, scores, target: "target" };
-        let trained = train_in(&path, &options, lesson, fresh, &mut reporter);
+        let trained = train_in(&path, &options, lesson, fresh, &Alone, &mut reporter);
         if let Some(raised) = reporter.raised {
             return Err(raised.into());
         }

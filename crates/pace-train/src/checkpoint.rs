@@ -137,14 +137,12 @@ impl Checkpoint {
             Ok(Part { name, bytes: bytes.len(), crc32c: crc32c::crc32c(bytes) })
         };
         let step = state.step;
-        let mut ids = Ids::default();
-        model.visit(&mut ids);
         let moments = optimiser.into_bytes().map_err(|error| self.damaged(&self.dir, error))?;
         let (state_path, previous) = (self.dir.join(STATE), self.dir.join(PREVIOUS));
         let file = File {
             run: self.run(config, n_graphs),
             state: state.clone(),
-            param_ids: ids.0,
+            param_ids: param_ids(model),
             weights: write(format!("weights-{step}.safetensors"), &to_safetensors(model))?,
             optimiser: write(format!("optimiser-{step}.bpk"), &moments)?,
         };
@@ -199,8 +197,7 @@ impl Checkpoint {
         if let Some(damage) = damage {
             return Err(damage);
         }
-        let optimiser = config.optimiser.init(&model);
-        Ok(Resumed { model, optimiser, state: State::default(), damage })
+        Ok(Resumed::start(model, config))
     }
 
     fn load<M: Module>(
@@ -229,8 +226,7 @@ impl Checkpoint {
         let (weights_path, weights) = read(&file.weights)?;
         let (optimiser_path, moments) = read(&file.optimiser)?;
         let model = load_safetensors(model, &weights).map_err(|error| self.damaged(&weights_path, error))?;
-        let mut adopt = Adopt { ids: file.param_ids.into_iter() };
-        let model = model.map(&mut adopt);
+        let model = adopt(model, file.param_ids);
         // It knows the biases by their ids, so it is made for the ids of the checkpoint.
         let optimiser = config.optimiser.init(&model).from_bytes(Bytes::from_bytes_vec(moments));
         let optimiser = optimiser.map_err(|error| self.damaged(&optimiser_path, error))?;
@@ -251,6 +247,14 @@ pub(crate) struct Resumed<M> {
     pub damage: Option<Error>,
 }
 
+impl<M: Module> Resumed<M> {
+    /// The first step.
+    pub fn start(model: M, config: &FitConfig) -> Resumed<M> {
+        let optimiser = config.optimiser.init(&model);
+        Resumed { model, optimiser, state: State::default(), damage: None }
+    }
+}
+
 /// The files that a checkpoint names, if it can be read.
 fn parts(bytes: &[u8]) -> Option<[Part; 2]> {
     serde_json::from_slice::<File>(bytes).ok().map(|file| parts_of(&file))
@@ -261,6 +265,17 @@ fn parts_of(file: &File) -> [Part; 2] {
 }
 
 /// The ids of all parameters, in the order of the module.
+pub(crate) fn param_ids<M: Module>(model: &M) -> Vec<u64> {
+    let mut ids = Ids::default();
+    model.visit(&mut ids);
+    ids.0
+}
+
+/// Gives the parameters the ids they had: a new module has new ones, and the optimiser would not know it.
+pub(crate) fn adopt<M: Module>(model: M, ids: Vec<u64>) -> M {
+    model.map(&mut Adopt { ids: ids.into_iter() })
+}
+
 #[derive(Default)]
 struct Ids(Vec<u64>);
 
@@ -270,7 +285,6 @@ impl ModuleVisitor for Ids {
     }
 }
 
-/// Gives the parameters the ids they had: a new module has new ones, and the optimiser would not know it.
 struct Adopt {
     ids: std::vec::IntoIter<u64>,
 }

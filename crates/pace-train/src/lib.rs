@@ -3,6 +3,7 @@
 //! The principal function is [`fit`]: it minimises an [`Objective`](pace_model::objective::Objective) over the batches of a
 //! [`Source`], such as a table of graphs, and resumes from a [`Checkpoint`] to the same bits. Then
 //!
+//! - [`fit_collective`] does the same by several processes, e.g. of an MPI world, to the same bits whatever their number;
 //! - [`embed`] turns a dataset into vectors, shard by shard;
 //! - [`evaluate`] measures how well a variational autoencoder reconstructs and generates graphs;
 //! - [`record`] keeps what a run did: configuration, events, results.
@@ -30,6 +31,7 @@
 
 mod adam;
 mod checkpoint;
+pub mod collective;
 pub mod embed;
 mod error;
 pub mod evaluate;
@@ -38,13 +40,15 @@ mod gradient;
 mod optimiser;
 pub mod record;
 mod schedule;
+mod shards;
+mod snapshot;
 mod source;
 mod team;
 
 pub use adam::Adam;
 pub use checkpoint::Checkpoint;
 pub use error::Error;
-pub use fit::{Epoch, Event, FitConfig, Fitted, Reduction, Verdict, fit, fit_watched};
+pub use fit::{Epoch, Event, FitConfig, Fitted, Reduction, Verdict, fit, fit_collective, fit_watched};
 pub use optimiser::OptimiserConfig;
 pub use schedule::{Schedule, ScheduleState};
 pub use source::{Pairs, Source};

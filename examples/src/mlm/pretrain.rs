@@ -10,6 +10,7 @@ use pace_model::encoder::{DagEncoder, EncodeParts, Encoder, EncoderSettings};
 use pace_model::objective::Mlm;
 use pace_model::store::Saved;
 use pace_model::{DagBatch, DagTable};
+use pace_train::collective::Alone;
 use pace_train::embed::{MatrixFile, SHARD_GRAPHS, embed_all};
 use pace_train::record::{Metric, MetricSpec, Run, Stage, Trained, Training};
 use pace_train::{Pairs, Source};
@@ -108,7 +109,7 @@ fn train_on<S: Source<Batch = DagBatch>>(
     let saved = Saved::new("pace-mlm", plan.model.clone(), spec.clone());
     let autodiff = pace_model::device::device("")?.autodiff();
     let model = plan.model.init(spec, plan.fit.seed, &autodiff);
-    let training = Training { config: &plan.fit, saved: &saved, variant: None, seed: None, save_every };
+    let training = Training { config: &plan.fit, saved: &saved, variant: None, seed: None, save_every, ranks: &Alone };
     train(&training, model, source, autodiff, run)
 }
 

@@ -9,6 +9,7 @@ use pace_model::decoder::Decoder;
 use pace_model::encoder::{Encoder, EncoderSettings};
 use pace_model::objective::Vae;
 use pace_model::store::Saved;
+use pace_train::collective::Alone;
 use pace_train::record::{Run, Stage, Training};
 use pace_train::{Epoch, FitConfig};
 
@@ -100,6 +101,7 @@ pub fn reproduce(
             variant: None,
             seed: Some(seed),
             save_every: args.train.save_every(),
+            ranks: &Alone,
         };
         let autodiff = device.clone().autodiff();
         let model = plan.model.init(&data.spec, seed, &autodiff);

@@ -7,6 +7,7 @@ mod growth;
 mod kernel;
 mod machine;
 mod model;
+mod mpi;
 mod peer;
 mod python;
 mod rates;
@@ -76,6 +77,8 @@ enum Bench {
     Kernel,
     /// Training and encoding against PyTorch
     Model,
+    /// Two MPI processes of one thread against one process: training and encoding (no peer, no Python)
+    Mpi,
     /// The Python package from networkx and numpy to vectors, against PyTorch and against Rust
     Python,
     /// The sparse Gaussian process against GPyTorch
@@ -106,6 +109,7 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
                 let plan = model::Plan { rounds: args.rounds, task: &args.task, variant: &args.variant };
                 (format!("model/{}", args.task), model::run(&root, &environment, &plan)?)
             }
+            Bench::Mpi => ("mpi/".to_owned(), mpi::run(&environment, policy, args.rounds)?),
             Bench::Python => ("python/".to_owned(), python::run(&root, &environment, args.rounds)?),
             Bench::Search => {
                 ("search/".to_owned(), search::run(&root, &environment, args.rounds, args.embeddings.as_deref())?)

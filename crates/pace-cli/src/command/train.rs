@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use pace_kit::model::{Lesson, Objective, PlanArgs, train_in};
+use pace_train::collective::Collective;
 use serde_json::json;
 
 use crate::page;
@@ -17,6 +18,7 @@ Examples:
   pace train graphs.jsonl --objective vae --out model                     vectors that can be decoded
   pace train graphs.jsonl --objective supervised --target accuracy --out model
   pace train graphs.jsonl --encoder dagnn --out dagnn                     another encoder
+  mpirun -n 4 pace train graphs.jsonl --out model                         four processes together (built with MPI)
 
 A killed training resumes with the same command.
 ";
@@ -43,11 +45,18 @@ pub struct Args {
 /// Beyond this many nodes attention over all pairs of nodes takes most of the time and memory.
 const MANY_NODES: usize = 500;
 
+/// Shards of a training by several processes, if nobody says how many: the same for up to eight processes, so that another number
+/// of them may resume it.
+fn shards(ranks: &dyn Collective) -> Option<u32> {
+    (ranks.size() > 1).then_some(8.max(u32::try_from(ranks.size()).unwrap_or(u32::MAX)))
+}
+
 /// Runs the command.
 ///
 /// # Errors
 /// Those of the data and of the training.
-pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
+pub fn run(args: &Args, ranks: &dyn Collective, terminal: &Terminal) -> Result<()> {
+    let plan = PlanArgs { shards: args.plan.shards.or_else(|| shards(ranks)), ..args.plan.clone() };
     let spec = args.spec.as_deref().map(read_spec).transpose()?;
     let graphs = source::load(&args.source, spec, terminal)?;
     if graphs.spec.max_nodes > MANY_NODES {
@@ -72,7 +81,15 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         scores: &scores,
         target: args.source.how.target.as_deref().unwrap_or("target"),
     };
-    let (trained, metrics) = train_in(&args.out, &args.plan, lesson, args.fresh, &mut Bar::new(terminal))?;
+    let mut bar = Bar::new(terminal);
+    if ranks.rank() > 0 {
+        // Its own copy of the run is of no use to anyone.
+        let scratch = std::env::temp_dir().join(format!("pace-rank-{}-{}", ranks.rank(), std::process::id()));
+        let trained = train_in(&scratch, &plan, lesson, true, ranks, &mut bar);
+        let _ = std::fs::remove_dir_all(&scratch);
+        return trained.map(drop);
+    }
+    let (trained, metrics) = train_in(&args.out, &plan, lesson, args.fresh, ranks, &mut bar)?;
     let result = json!({
         "model": args.out, "objective": trained.objective(), "encoder": args.plan.encoder, "graphs": dags.len(),
         "metrics": metrics,

@@ -188,7 +188,11 @@ mod tests {
         let spec = DagSpec::new("mine", ["a", "b"], 3);
         let dags = ["a b : 0>1", "a a b : 0>1 1>2"].map(|text| spec.parse(text).unwrap());
         let arg = AllowArg::Command(command.to_owned());
-        (Allow::of(Some(&arg), &HowArgs::default(), &spec, &Terminal { quiet: true, json: false }).unwrap(), dags)
+        (
+            Allow::of(Some(&arg), &HowArgs::default(), &spec, &Terminal { quiet: true, ..Terminal::default() })
+                .unwrap(),
+            dags,
+        )
     }
 
     #[test]

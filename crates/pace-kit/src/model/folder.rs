@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use pace_graph::{Dag, DagSpec};
+use pace_train::collective::Collective;
 use pace_train::record::{DataKind, Run, RunId};
 use serde_json::{Map, Value, json};
 
@@ -25,7 +26,8 @@ pub struct Lesson<'a> {
     pub target: &'a str,
 }
 
-/// Trains a model in a folder, or resumes; `fresh` forgets what the folder holds. Returns the numbers of the training, too.
+/// Trains a model in a folder, or resumes; `fresh` forgets what the folder holds. Returns the numbers of the training, too. Of
+/// several `ranks` each has a folder of its own, and that of rank 0 is the model's.
 ///
 /// # Errors
 /// Another run in the folder, those of the training, or a file that cannot be written.
@@ -34,6 +36,7 @@ pub fn train_in(
     args: &PlanArgs,
     lesson: Lesson<'_>,
     fresh: bool,
+    ranks: &dyn Collective,
     watcher: &mut dyn Watch,
 ) -> Result<(Model, Map<String, Value>)> {
     let Lesson { source, spec, dags, scores, target } = lesson;
@@ -57,7 +60,7 @@ pub fn train_in(
         watcher.say(&format!("resuming the run in {}", dir.display()));
     }
     run.data(DataKind::Real, format!("{} graphs from {source}", dags.len()));
-    let trained = train(&plan, spec, Scored { dags, scores }, &mut run, watcher)?;
+    let trained = train(&plan, spec, Scored { dags, scores }, ranks, &mut run, watcher)?;
     run.write("spec.json", serde_json::to_string_pretty(spec)?.as_bytes())?;
     let numbers = run.table().map(|(spec, metric)| (spec.id.to_string(), json!(metric.mean))).collect();
     run.finish(&format!("{} on {source}", args.objective))?;

@@ -27,6 +27,16 @@ pub use objective::{Objective, SupervisedConfig};
 pub use plan::{LossArg, ModelConfig, Plan, PlanArgs};
 pub use train::{Scored, train};
 
+/// The checksum of a model's weights, which tells models apart.
+///
+/// # Errors
+/// If there is no model in the folder.
+pub fn fingerprint(dir: &Path) -> Result<String> {
+    let path = weights(dir)?;
+    let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(format!("{:08x}", crc32c::crc32c(&bytes)))
+}
+
 /// Nodes up to which graphs are encoded in shards of the usual size; larger ones take more memory each.
 const USUAL_NODES: usize = 16;
 

@@ -32,6 +32,10 @@ pub struct PlanArgs {
     /// Graphs per step [default: 256, of an autoencoder 64, fewer if there are few graphs]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..)))]
     pub batch: Option<u32>,
+    /// Parts of a batch that MPI processes share, a power of two; the outcome depends on them, and not on the number of processes
+    /// [default: 1; under MPI 8, or as many as there are processes]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..)))]
+    pub shards: Option<u32>,
     /// Learning rate
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", default_value_t = 1e-3))]
     pub lr: f64,
@@ -120,6 +124,7 @@ impl Plan {
             // Without it a few batches may throw the training back.
             clip: Some(5.0),
             reduction: if is_vae { Reduction::Sum } else { Reduction::Mean },
+            shards: args.shards.map_or(1, |shards| shards as usize),
             ..FitConfig::mlm()
         };
         Ok(Plan { model, fit, valid: args.valid })
@@ -135,6 +140,7 @@ impl Default for PlanArgs {
             loss: LossArg::Ranking,
             epochs: None,
             batch: None,
+            shards: None,
             lr: 1e-3,
             latent: None,
             valid: 0.1,

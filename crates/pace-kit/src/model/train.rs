@@ -10,6 +10,7 @@ use pace_model::encoder::EncoderSettings;
 use pace_model::objective;
 use pace_model::store::Saved;
 use pace_train::Event;
+use pace_train::collective::Collective;
 use pace_train::record::{Metric, MetricSpec, Run, Training};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -37,24 +38,34 @@ pub struct Scored<'a> {
     pub scores: &'a [f64],
 }
 
-/// Trains by a plan, or resumes from the checkpoint of the run.
+/// Trains by a plan, or resumes from the checkpoint of the run. `ranks` train together; each has a run of its own, and that of rank
+/// 0 is the one to keep.
 ///
 /// # Errors
 /// Those of the training, or a file that cannot be written.
-pub fn train(plan: &Plan, spec: &DagSpec, data: Scored<'_>, run: &mut Run, watcher: &mut dyn Watch) -> Result<Model> {
+pub fn train(
+    plan: &Plan,
+    spec: &DagSpec,
+    data: Scored<'_>,
+    ranks: &dyn Collective,
+    run: &mut Run,
+    watcher: &mut dyn Watch,
+) -> Result<Model> {
     let (seed, autodiff) = (plan.fit.seed, device()?.autodiff());
     let layout = |encoder: &pace_model::encoder::EncoderConfig| encoder.layout(spec);
     Ok(match &plan.model {
         ModelConfig::Vae(config) => {
             let table = DagTable::new(data.dags, &config.layout(spec));
             let saved = Saved::new(Objective::VAE, config.clone(), spec.clone());
-            let model = fit(plan, &saved, config.init(spec, seed, &autodiff), &table, run, watcher, |_, _| Ok(()))?;
+            let model =
+                fit((plan, ranks), &saved, config.init(spec, seed, &autodiff), &table, run, watcher, |_, _| Ok(()))?;
             Model::Vae(saved, Box::new(model))
         }
         ModelConfig::Mlm(config) => {
             let table = DagTable::new(data.dags, &layout(&config.encoder));
             let saved = Saved::new(Objective::MLM, config.clone(), spec.clone());
-            let model = fit(plan, &saved, config.init(spec, seed, &autodiff), &table, run, watcher, |_, _| Ok(()))?;
+            let model =
+                fit((plan, ranks), &saved, config.init(spec, seed, &autodiff), &table, run, watcher, |_, _| Ok(()))?;
             Model::Mlm(saved, Box::new(model))
         }
         ModelConfig::Supervised(encoder, head) => {
@@ -65,7 +76,7 @@ pub fn train(plan: &Plan, spec: &DagSpec, data: Scored<'_>, run: &mut Run, watch
             let saved = Saved::new(Objective::SUPERVISED, config, spec.clone());
             let (mut best, dir) = (KeptBest::resume(&saved, run), run.path(""));
             let start = saved.config.init(spec, seed, &autodiff);
-            let last = fit(plan, &saved, start, &parts.train, run, watcher, |event, model| match event {
+            let last = fit((plan, ranks), &saved, start, &parts.train, run, watcher, |event, model| match event {
                 Event::Epoch { .. } => best.look(&parts, model, &dir),
                 _ => Ok(()),
             })?;
@@ -82,7 +93,7 @@ pub fn train(plan: &Plan, spec: &DagSpec, data: Scored<'_>, run: &mut Run, watch
 
 /// One training, with its progress and its numbers.
 fn fit<C, M>(
-    plan: &Plan,
+    (plan, ranks): (&Plan, &dyn Collective),
     saved: &Saved<C>,
     model: M,
     table: &DagTable,
@@ -94,7 +105,7 @@ where
     C: Serialize + DeserializeOwned,
     M: objective::Objective + Sync,
 {
-    let training = Training { config: &plan.fit, saved, variant: None, seed: None, save_every: SAVE_EVERY };
+    let training = Training { config: &plan.fit, saved, variant: None, seed: None, save_every: SAVE_EVERY, ranks };
     let mut watched = Ok(());
     let trained = training.run(model, table, device()?.autodiff(), run, |event, model| {
         if watched.is_ok() {

@@ -36,6 +36,10 @@ pub struct FitConfig {
     /// Stop after this many steps, even inside an epoch: a budget that epochs are too coarse for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<usize>,
+    /// Parts into which a batch is cut. Each draws its own noise, and their gradients are added by a fixed binary tree, so the
+    /// outcome does not depend on how many processes share them; see [`fit_collective`](crate::fit_collective).
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub shards: usize,
     /// Stop when the epoch loss has not reached a new low for this many epochs.
     pub early_stop: Option<usize>,
 }
@@ -52,6 +56,7 @@ impl FitConfig {
             clip: None,
             reduction: Reduction::Sum,
             max_steps: None,
+            shards: 1,
             early_stop: None,
         }
     }
@@ -68,14 +73,30 @@ impl FitConfig {
         }
     }
 
-    pub(super) fn check(&self, n_graphs: usize, n_devices: usize) -> Result<(), Error> {
+    pub(super) fn check(&self, n_graphs: usize, n_devices: usize, n_ranks: usize) -> Result<(), Error> {
         let setting = |name, value: usize, bound| Err(Error::Setting { name, value: value.to_string(), bound });
         self.optimiser.check()?;
         match () {
             () if n_graphs == 0 => Err(Error::EmptyDataset),
             () if self.batch_size == 0 => setting("the batch size", 0, "at least 1"),
             () if n_devices == 0 => setting("the number of devices", 0, "at least 1"),
+            () if !self.shards.is_power_of_two() => setting("the number of shards", self.shards, "a power of two"),
+            () if !n_ranks.is_power_of_two() => setting("the number of processes", n_ranks, "a power of two"),
+            () if n_ranks > self.shards => setting(
+                "the number of shards",
+                self.shards,
+                "at least the number of processes, of which each has its own",
+            ),
             () => Ok(()),
         }
     }
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it")]
+fn is_one(shards: &usize) -> bool {
+    *shards == 1
 }

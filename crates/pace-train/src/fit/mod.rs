@@ -13,7 +13,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
 use crate::checkpoint::{Checkpoint, Resumed, State};
+use crate::collective::{Alone, Collective, any};
 use crate::gradient::{StepLoss, gradients, mix, scale};
+use crate::shards::own_sum;
+use crate::snapshot::share;
 use crate::source::Source;
 use crate::team::together;
 
@@ -98,6 +101,34 @@ pub fn fit_watched<M, S, V>(
     config: &FitConfig,
     devices: &[Device],
     checkpoint: Option<&Checkpoint>,
+    watch: impl FnMut(Event<'_>, &M) -> V,
+) -> Result<Fitted<M>, Error>
+where
+    S: Source,
+    M: Objective<S::Batch> + Sync,
+    V: Verdict,
+{
+    fit_collective(model, source, config, devices, &Alone, checkpoint, watch)
+}
+
+/// As [`fit_watched`], by several processes together: each calls this with equal arguments, and computes its share of the
+/// [`shards`](FitConfig::shards) of every batch. All end with the same model.
+///
+/// Rank 0 alone reads and writes the checkpoint; where it starts, all start. If an observer of any rank ends the training, all end
+/// it. With the same shards and the same threads per process, 1, 2, 4, ... processes end with the same bits, and each of them
+/// resumes what another number has begun. A batch of B graphs in S shards is computed in pieces of B / S: with more shards than
+/// processes this costs time.
+///
+/// # Errors
+/// As [`fit_watched`]; the number of processes must be a power of two and at most that of the shards. A process with an error must
+/// end the others, see `Mpi`.
+pub fn fit_collective<M, S, V>(
+    model: M,
+    source: &S,
+    config: &FitConfig,
+    devices: &[Device],
+    ranks: &dyn Collective,
+    checkpoint: Option<&Checkpoint>,
     mut watch: impl FnMut(Event<'_>, &M) -> V,
 ) -> Result<Fitted<M>, Error>
 where
@@ -105,19 +136,21 @@ where
     M: Objective<S::Batch> + Sync,
     V: Verdict,
 {
-    config.check(source.n_graphs(), devices.len())?;
+    config.check(source.n_graphs(), devices.len(), ranks.size())?;
+    let checkpoint = checkpoint.filter(|_| ranks.rank() == 0);
     let n_graphs = source.n_graphs();
     let steps_per_epoch = n_graphs.div_ceil(config.batch_size);
     let n_steps = (config.epochs * steps_per_epoch).min(config.max_steps.unwrap_or(usize::MAX));
     let n_epochs = n_steps.div_ceil(steps_per_epoch);
     let _lock = checkpoint.map(Checkpoint::lock).transpose()?;
-    let Resumed { mut model, mut optimiser, mut state, damage } = match checkpoint {
+    let start = match checkpoint {
         Some(checkpoint) => checkpoint.resume(model, config, n_graphs)?,
-        None => {
-            let optimiser = config.optimiser.init(&model);
-            Resumed { model, optimiser, state: State::default(), damage: None }
-        }
+        None => Resumed::start(model, config),
     };
+    let Resumed { mut model, mut optimiser, mut state, damage } = share(start, config, ranks);
+    let place = (ranks.rank(), ranks.size());
+    // Other devices tie their queues to threads, and with several devices each has its own thread.
+    let is_cpu = matches!(devices, [device] if is_flex(device));
     let mut clock = Clock::start(state.spent());
     if let Some(damage) = &damage {
         clock.hold(|| watch(Event::FellBack { damage }, &model));
@@ -137,18 +170,27 @@ where
             lr = rate(&state, state.step);
             // Another stream than that of the shuffling.
             let seed = mix(!config.seed, state.step as u64);
-            let step = |model: M, optimiser: &mut ModuleOptimizer| {
-                let (loss, grads) = gradients(&model, source, rows, seed, devices);
+            let step = |model: M, optimiser: &mut ModuleOptimizer, (loss, grads): (StepLoss, _)| {
                 let factor = if config.reduction == Reduction::Mean { 1.0 / loss.count as f64 } else { 1.0 };
                 let grads = scale(&model, grads, factor, config.clip);
                 (optimiser.step(lr, model, grads), loss)
             };
-            let (next, loss) = match devices {
-                [device] if is_flex(device) => together(|| step(model, &mut optimiser)),
-                // Other devices tie their queues to threads, and with several devices each has its own thread.
-                _ => step(model, &mut optimiser),
+            let loss;
+            (model, loss) = if config.shards == 1 {
+                team(is_cpu, || {
+                    let found = gradients(&model, source, rows, seed, devices);
+                    step(model, &mut optimiser, found)
+                })
+            } else {
+                let own = || own_sum(&model, source, rows, seed, config.shards, place, devices);
+                let mut flat = team(is_cpu, own);
+                // Only this thread talks to other processes.
+                flat.sum(ranks);
+                team(is_cpu, || {
+                    let found = flat.unpack(&model, &devices[0].clone().inner());
+                    step(model, &mut optimiser, found)
+                })
             };
-            model = next;
             pending.push(loss);
             state.step += 1;
             state.graphs += rows.len();
@@ -159,8 +201,8 @@ where
                 let (loss, seconds) = (state.loss / state.count as f64, clock.spent().seconds);
                 let graphs = std::mem::take(&mut unseen);
                 let event = Event::Steps { step: state.step, graphs, loss, seconds };
-                let goes_on = clock.hold(|| watch(event, &model)).goes_on();
-                if !goes_on {
+                let ends = !clock.hold(|| watch(event, &model)).goes_on();
+                if any(ranks, ends) {
                     state.spend(clock.spent());
                     checkpoint.map_or(Ok(()), |to| to.save(&model, &optimiser, &state, config, n_graphs))?;
                     return Err(Error::Stopped { step: state.step, n_steps });
@@ -187,6 +229,11 @@ where
     }
     let Spent { seconds, cpu_seconds } = state.spent();
     Ok(Fitted { model, epochs: state.epochs, graphs: state.graphs, seconds, cpu_seconds })
+}
+
+/// Runs `work` on a worker of the pool while the others stay awake, if the CPU computes.
+fn team<R: Send>(is_cpu: bool, work: impl FnOnce() -> R + Send) -> R {
+    if is_cpu { together(work) } else { work() }
 }
 
 fn shuffled(n: usize, seed: u64) -> Vec<usize> {

@@ -11,8 +11,9 @@ use serde_json::json;
 
 use super::{Run, Stage};
 use crate::checkpoint::Checkpoint;
+use crate::collective::Collective;
 use crate::error::Error;
-use crate::fit::{Epoch, Event, FitConfig, Verdict, fit_watched};
+use crate::fit::{Epoch, Event, FitConfig, Verdict, fit_collective};
 use crate::source::Source;
 
 /// How a model is trained, and what it is called in the folder of its run.
@@ -28,6 +29,8 @@ pub struct Training<'a, C> {
     pub seed: Option<u64>,
     /// Time between checkpoints.
     pub save_every: Duration,
+    /// The processes that train it together. Each has a run of its own; that of rank 0 is the one to keep.
+    pub ranks: &'a dyn Collective,
 }
 
 /// A trained model.
@@ -70,7 +73,7 @@ impl<C: Serialize + DeserializeOwned> Training<'_, C> {
         let checkpoint =
             Checkpoint::new(run.path(&self.name("checkpoint")), self.saved.to_json()).every(self.save_every);
         let mut log = Ok(());
-        let fitted = fit_watched(model, source, self.config, &[device], Some(&checkpoint), |event, model| {
+        let watch = |event: Event<'_>, model: &M| {
             let verdict = watch(&event, model);
             if let Event::Epoch { epoch, outcome, seconds } = event {
                 let line = json!({
@@ -79,7 +82,8 @@ impl<C: Serialize + DeserializeOwned> Training<'_, C> {
                 log = std::mem::replace(&mut log, Ok(())).and_then(|()| run.event(line));
             }
             verdict
-        });
+        };
+        let fitted = fit_collective(model, source, self.config, &[device], self.ranks, Some(&checkpoint), watch);
         log?;
         let fitted = fitted?;
         let stage = self.variant.map_or_else(|| Stage::new("train"), |variant| Stage::new("train").variant(variant));

@@ -2,6 +2,7 @@
 
 mod adam;
 mod checkpoint;
+mod collective;
 mod embed;
 mod evaluate;
 mod fit;

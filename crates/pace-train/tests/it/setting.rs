@@ -26,7 +26,11 @@ pub fn table(count: usize) -> DagTable {
 }
 
 pub fn vae(device: &Device) -> Vae<Pace, PaceDecoder> {
-    VaeConfig::paper().of_width(32).init(&DagSpec::na(), 1, device)
+    vae_of_seed(1, device)
+}
+
+pub fn vae_of_seed(seed: u64, device: &Device) -> Vae<Pace, PaceDecoder> {
+    VaeConfig::paper().of_width(32).init(&DagSpec::na(), seed, device)
 }
 
 /// Four epochs of five steps.

@@ -12,6 +12,7 @@ use pace_model::DagTable;
 use pace_model::encoder::DagEncoder;
 use pace_model::objective::{HeadConfig, Supervised};
 use pace_model::store::Saved;
+use pace_train::collective::Alone;
 use pace_train::record::{Run, Training};
 use pace_train::{FitConfig, OptimiserConfig, Schedule};
 
@@ -47,8 +48,14 @@ pub fn taught(
         ..FitConfig::mlm()
     };
     let saved = Saved::new("pace-properties", head, start.encoder.layout().spec.clone());
-    let training =
-        Training { config: &config, saved: &saved, variant: Some("properties"), seed: None, save_every: SAVE_EVERY };
+    let training = Training {
+        config: &config,
+        saved: &saved,
+        variant: Some("properties"),
+        seed: None,
+        save_every: SAVE_EVERY,
+        ranks: &Alone,
+    };
     let trained: Supervised<_> = train(&training, model, &table, autodiff, run)?.model;
     Ok(Vectoriser { encoder: trained.encoder().clone(), device })
 }

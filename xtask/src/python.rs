@@ -21,7 +21,7 @@ const MAX_IMPORT: f64 = 0.5;
 /// Seconds of the import that are ours.
 const MAX_OWN_IMPORT: f64 = 0.1;
 /// What the tests work with. PyTorch's own index has smaller builds, but not every mirror of PyPI has it.
-const PEERS: [&str; 15] = [
+const PEERS: [&str; 16] = [
     "pytest",
     "scikit-learn",
     "networkx",
@@ -35,6 +35,7 @@ const PEERS: [&str; 15] = [
     "nbformat",
     "ipykernel",
     "matplotlib",
+    "ray[data,tune]",
     "torch",
     "torch_geometric",
     "botorch",

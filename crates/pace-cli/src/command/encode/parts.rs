@@ -61,7 +61,11 @@ pub fn run(args: &Args, model: &Model, ranks: &dyn Collective, terminal: &Termin
     let bytes = file.get_ref().metadata()?.len();
     let n_parts = args.parts.map_or_else(|| bytes.div_ceil(PART_BYTES).max(FEWEST), u64::from);
     let whole = Whole { graphs: shown(path), bytes, model: pace_kit::model::fingerprint(&args.model)?, parts: n_parts };
-    claim(&args.out, &whole)?;
+    if ranks.rank() == 0 {
+        claim(&args.out, &whole)?;
+    }
+    // Nobody writes a part before it is clear what of.
+    wait(ranks);
     let (header, parts) = cut(&mut file, bytes, n_parts).with_context(|| format!("cannot read {}", path.display()))?;
     let width = model.width()?;
     let own: Vec<usize> = (ranks.rank()..parts.len()).step_by(ranks.size()).collect();

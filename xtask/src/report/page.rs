@@ -16,6 +16,7 @@ pub fn remarks(dataset: &str) -> &'static str {
         "nas301" => include_str!("nas301.md"),
         "na-encoders" => include_str!("na-encoders.md"),
         "bn-encoders" => include_str!("bn-encoders.md"),
+        "nas301-encoders" => include_str!("nas301-encoders.md"),
         "speed-encoders" => include_str!("speed-encoders.md"),
         _ => "",
     }

@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
 
-use super::cuts::violated;
+use super::cuts::{Cluster, violated};
 use super::fractional::Fractional;
 use super::lp::{Outcome, Simplex};
 use super::problem::Problem;
@@ -137,7 +137,7 @@ struct Solver<'a> {
     /// Variable and place in its list of each column.
     columns: Vec<(usize, usize)>,
     simplex: Simplex,
-    clusters: Vec<VarSet>,
+    clusters: Vec<Cluster>,
     chosen: Vec<usize>,
     loss: f64,
     /// The least bound of what was dropped.
@@ -290,14 +290,15 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn is_in(&self, column: usize, cluster: &VarSet) -> bool {
-        cluster.contains(self.columns[column].0) && self.parents(column).is_disjoint(cluster)
+    fn is_in(&self, column: usize, cluster: &Cluster) -> bool {
+        cluster.members.contains(self.columns[column].0)
+            && self.parents(column).n_shared(&cluster.members) < cluster.k
     }
 
-    fn add(&mut self, cluster: VarSet) {
+    fn add(&mut self, cluster: Cluster) {
         let columns: Vec<usize> =
             (0..self.columns.len()).filter(|&column| self.is_in(column, &cluster)).collect();
-        self.simplex.add_cluster(cluster.len(), &columns);
+        self.simplex.add_cluster(cluster.members.len(), cluster.k, &columns);
         self.clusters.push(cluster);
     }
 

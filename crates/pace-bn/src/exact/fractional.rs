@@ -37,15 +37,14 @@ impl Fractional {
         self.parts.iter().all(|parts| parts.iter().all(|(_, part)| *part > 1.0 - WHOLE || *part < WHOLE))
     }
 
-    /// The left side of the row of a cluster: how much of its variables has no parent in it. A structure has at least 1.
-    pub(super) fn row(&self, cluster: &VarSet) -> f64 {
-        cluster.iter().map(|variable| self.free_part(variable, cluster)).sum()
-    }
-
-    /// How much of one variable has no parent in the set.
-    pub(super) fn free_part(&self, variable: usize, set: &VarSet) -> f64 {
-        let free = self.parts[variable].iter().filter(|(parents, _)| parents.is_disjoint(set));
-        free.map(|(_, part)| part).sum()
+    /// The left side of the row of a cluster: how much of its variables has fewer than `k` parents in it. A structure has at
+    /// least k, as the i-th of its variables in topological order has fewer than i parents in it.
+    pub(super) fn row(&self, cluster: &VarSet, k: usize) -> f64 {
+        let free = |variable: usize| {
+            let free = self.parts[variable].iter().filter(|(parents, _)| parents.n_shared(cluster) < k);
+            free.map(|(_, part)| part).sum::<f64>()
+        };
+        cluster.iter().map(free).sum()
     }
 
     /// The arcs that have a part, as (from, to, part).

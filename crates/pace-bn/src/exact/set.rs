@@ -31,6 +31,11 @@ impl VarSet {
         self.0.iter().zip(other.0).all(|(own, other)| own & !other == 0)
     }
 
+    /// How many members the sets share.
+    pub(super) fn n_shared(&self, other: &VarSet) -> usize {
+        self.0.iter().zip(other.0).map(|(own, other)| (own & other).count_ones() as usize).sum()
+    }
+
     pub(super) fn is_disjoint(&self, other: &VarSet) -> bool {
         self.0.iter().zip(other.0).all(|(own, other)| own & other == 0)
     }

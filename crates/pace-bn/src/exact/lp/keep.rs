@@ -33,6 +33,7 @@ impl Simplex {
         }
         self.owner = filtered(&self.owner, is_kept);
         self.cost = filtered(&self.cost, is_kept);
+        self.right = filtered(&self.right, |row| kept_rows[row]);
         self.upper = filtered(&self.upper, is_kept);
         self.is_at_upper = filtered(&self.is_at_upper, is_kept);
         self.reduced = filtered(&self.reduced, is_kept);

@@ -3,8 +3,8 @@
 //! ```text
 //! minimise    sum_j loss_j x_j
 //! such that   sum_(j of variable v) x_j = 1          one family per variable
-//!             sum_(j in cluster row k) x_j - s_k = 1   some variable of cluster k has no parent in it
-//!             0 <= x_j <= upper_j,  0 <= s_k <= |cluster k| - 1
+//!             sum_(j in row i) x_j - s_i = k_i         k_i variables of cluster i have fewer than k_i parents in it
+//!             0 <= x_j <= upper_j,  0 <= s_i <= |cluster i| - k_i
 //! ```
 //!
 //! Every variable has two finite bounds, so any basis is made dual feasible by moving variables to their other bound. Rows can

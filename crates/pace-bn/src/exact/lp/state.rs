@@ -27,6 +27,8 @@ pub(in crate::exact) struct Simplex {
     pub(super) cost: Vec<f64>,
     /// The cluster rows of each family.
     pub(super) rows_of: Vec<Vec<u32>>,
+    /// The right side of each cluster row.
+    pub(super) right: Vec<f64>,
     /// Upper bounds of families, then of slacks.
     pub(super) upper: Vec<f64>,
     pub(super) n_variables: usize,
@@ -49,6 +51,7 @@ impl Simplex {
             owner: columns.iter().map(|&(variable, _)| variable as u32).collect(),
             cost: columns.iter().map(|&(_, loss)| loss).collect(),
             rows_of: vec![Vec::new(); n_columns],
+            right: Vec::new(),
             upper: vec![1.0; n_columns],
             n_variables,
             basis: Vec::new(),
@@ -157,7 +160,8 @@ impl Simplex {
 
     /// Computes the values of the basis.
     fn revalue(&mut self) {
-        let mut right = vec![1.0; self.n_rows()];
+        let mut right = vec![1.0; self.n_variables];
+        right.extend(&self.right);
         for column in (0..self.upper.len()).filter(|&column| self.is_at_upper[column]) {
             let upper = self.upper[column];
             self.each_row(column, |row, value| right[row] -= value * upper);
@@ -166,8 +170,8 @@ impl Simplex {
             self.inverse.iter().map(|row| row.iter().zip(&right).map(|(value, right)| value * right).sum()).collect();
     }
 
-    /// Adds the row of a cluster of `size` variables, given the families in it.
-    pub(in crate::exact) fn add_cluster(&mut self, size: usize, columns: &[usize]) {
+    /// Adds the row of a cluster of `size` variables with right side `k`, given the families in it.
+    pub(in crate::exact) fn add_cluster(&mut self, size: usize, k: usize, columns: &[usize]) {
         let row = self.n_clusters() as u32;
         let m = self.n_rows();
         let mut last = vec![0.0; m + 1];
@@ -187,10 +191,11 @@ impl Simplex {
         self.inverse.push(last);
         self.basis.push(self.upper.len());
         self.place.push(Some(m));
-        self.upper.push(size as f64 - 1.0);
+        self.upper.push((size - k) as f64);
+        self.right.push(k as f64);
         self.is_at_upper.push(false);
         self.reduced.push(0.0);
-        self.values.push(sum - 1.0);
+        self.values.push(sum - k as f64);
     }
 
     /// Says which families may be chosen.
@@ -227,7 +232,7 @@ impl Simplex {
     /// With multipliers u_k >= 0 of the clusters, whatever they are,
     ///
     /// ```text
-    /// bound = sum_k u_k + sum_v min_(allowed j of v) (loss_j - sum_(k of j) u_k)
+    /// bound = sum_k u_k right_k + sum_v min_(allowed j of v) (loss_j - sum_(k of j) u_k)
     /// ```
     pub(in crate::exact) fn bound(&self) -> (f64, Vec<f64>) {
         let clusters: Vec<f64> =
@@ -240,7 +245,7 @@ impl Simplex {
             let least = &mut least[self.owner[column] as usize];
             *least = least.min(reduced);
         }
-        let bound = clusters.iter().sum::<f64>() + least.iter().sum::<f64>();
+        let bound = clusters.iter().zip(&self.right).map(|(multiplier, right)| multiplier * right).sum::<f64>() + least.iter().sum::<f64>();
         let raised = reduced.iter().zip(&self.owner).map(|(reduced, &owner)| reduced - least[owner as usize]);
         (bound, raised.collect())
     }

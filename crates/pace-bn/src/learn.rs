@@ -9,7 +9,7 @@ use crate::network::{Network, fit};
 use crate::score::{ScoreKind, Scorer};
 use crate::search::{ClimbConfig, Found, Limits, OrderConfig, climb, search_orders};
 use crate::strength::{BootstrapConfig, Strengths};
-use crate::structure::{Confusion, Cpdag, Structure, shd, shd_dags};
+use crate::structure::{Confusion, Structure, shd, shd_dags};
 
 /// How the structure is searched for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,9 +177,10 @@ impl Comparison {
     /// # Errors
     /// If one has a variable that the other does not have.
     pub fn of(learnt: &Network, truth: &Network) -> Result<Comparison, Error> {
-        for (names, others, what) in
-            [(learnt.names(), truth.names(), "the second network"), (truth.names(), learnt.names(), "the first network")]
-        {
+        for (names, others, what) in [
+            (learnt.names(), truth.names(), "the second network"),
+            (truth.names(), learnt.names(), "the first network"),
+        ] {
             if let Some(name) = names.iter().find(|name| others.binary_search(name).is_err()) {
                 return Err(Error::UnknownVariable { what: what.to_owned(), name: name.clone() });
             }

@@ -150,7 +150,11 @@ fn check_names(names: &[String], skip: &[String]) -> Result<(), String> {
             return Err(format!("line 1: column {} has no name; give every column one", index + 1));
         }
         if let Some(first) = seen.insert(name.as_str(), index) {
-            return Err(format!("line 1: columns {} and {} are both '{name}'; rename one of them", first + 1, index + 1));
+            return Err(format!(
+                "line 1: columns {} and {} are both '{name}'; rename one of them",
+                first + 1,
+                index + 1
+            ));
         }
     }
     match skip.iter().find(|name| !seen.contains_key(name.as_str())) {

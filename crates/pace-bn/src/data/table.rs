@@ -135,11 +135,8 @@ fn check(file: &str, names: &[String], levels: &[Vec<String>], columns: &[Vec<u1
         let (found, named) = (columns.len().min(levels.len()), names.len());
         return Err(whole(format!("{named} names for {found} columns with levels; give one of each per column")));
     }
-    let column = |index: usize, reason: String| Error::Column {
-        file: file.to_owned(),
-        column: names[index].clone(),
-        reason,
-    };
+    let column =
+        |index: usize, reason: String| Error::Column { file: file.to_owned(), column: names[index].clone(), reason };
     let mut seen = HashMap::new();
     for (index, name) in names.iter().enumerate() {
         if name.is_empty() {
@@ -164,7 +161,10 @@ fn check(file: &str, names: &[String], levels: &[Vec<String>], columns: &[Vec<u1
             return Err(column(index, reason));
         }
         if levels.len() > MAX_LEVELS {
-            return Err(column(index, format!("{} levels, more than {MAX_LEVELS}; discretise or skip it", levels.len())));
+            return Err(column(
+                index,
+                format!("{} levels, more than {MAX_LEVELS}; discretise or skip it", levels.len()),
+            ));
         }
         if let Some(value) = values.iter().find(|&&value| usize::from(value) >= levels.len()) {
             return Err(column(index, format!("value {value} where there are {} levels; name them all", levels.len())));
@@ -189,9 +189,8 @@ fn distinct(columns: &[&Vec<u16>], weights: &[u32]) -> (Vec<Vec<u16>>, Vec<u32>)
     let mut kept: Vec<u32> = Vec::new();
     let mut sums: Vec<u32> = Vec::new();
     for row in rows {
-        let same = kept.last().is_some_and(|&last| {
-            columns.iter().all(|column| value(column, last) == value(column, row))
-        });
+        let same =
+            kept.last().is_some_and(|&last| columns.iter().all(|column| value(column, last) == value(column, row)));
         match sums.last_mut() {
             Some(sum) if same => *sum += weights[row as usize],
             _ => {

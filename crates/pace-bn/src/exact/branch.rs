@@ -16,11 +16,13 @@ pub(super) const TOLERANCE: f64 = 1e-7;
 /// Steps of the simplex method before it counts as stuck.
 const MAX_STEPS: usize = 100_000;
 /// A node is branched if so many rounds of cutting planes raise its bound by less than [`TAIL`] of the gap.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 1;
 const TAIL: f64 = 0.02;
+/// At the root, the patience with cutting planes is this many rounds.
+const ROOT_ROUNDS: usize = 8;
 /// So many divisions of a node are tried, with so many steps each (strong branching).
-const TRIALS: usize = 8;
-const TRIAL_STEPS: usize = 40;
+const TRIALS: usize = 12;
+const TRIAL_STEPS: usize = 60;
 /// Rows that have not been tight for a while are dropped if there are more than this, per variable.
 const ROWS_PER_VARIABLE: usize = 8;
 
@@ -188,9 +190,23 @@ impl<'a> Solver<'a> {
             }
             self.rule_out_by_cost(node, found, &raised);
             history.push(bound);
-            eprintln!("DBG depth {} round {} bound {:.4} loss {:.4} cols {}/{} rows {} undecided {} {:?}", node.depth, history.len(), bound, self.loss, node.allowed.iter().filter(|a| **a).count(), self.columns.len(), self.clusters.len(), solution.arcs().iter().filter(|a| a.2 > 1e-6 && a.2 < 1.0-1e-6).count(), outcome);
-            let is_slow = history.len() > ROUNDS
-                && bound - history[history.len() - 1 - ROUNDS] < TAIL * (self.loss - bound)
+            if std::env::var_os("DBG").is_some() {
+                eprintln!(
+                    "DBG depth {} round {} bound {:.4} loss {:.4} cols {}/{} rows {} undecided {} {:?}",
+                    node.depth,
+                    history.len(),
+                    bound,
+                    self.loss,
+                    node.allowed.iter().filter(|a| **a).count(),
+                    self.columns.len(),
+                    self.clusters.len(),
+                    solution.arcs().iter().filter(|a| a.2 > 1e-6 && a.2 < 1.0 - 1e-6).count(),
+                    outcome
+                );
+            }
+            let patience = if node.depth == 0 { ROOT_ROUNDS } else { ROUNDS };
+            let is_slow = history.len() > patience
+                && bound - history[history.len() - 1 - patience] < TAIL * (self.loss - bound)
                 && !solution.is_integral();
             let clusters = if is_slow || stop() { Vec::new() } else { violated(&solution) };
             if clusters.is_empty() {
@@ -281,9 +297,8 @@ impl<'a> Solver<'a> {
         let mut orders = Orders::new(&self.problem.candidates, solution.order());
         orders.descend();
         let structure = orders.structure();
-        let chosen = self.problem.chosen(|variable| {
-            VarSet::of(structure.parents(variable).iter().map(|&parent| parent.into()))
-        });
+        let chosen =
+            self.problem.chosen(|variable| VarSet::of(structure.parents(variable).iter().map(|&parent| parent.into())));
         let loss = self.problem.loss(&chosen);
         if loss < self.loss {
             (self.loss, self.chosen) = (loss, chosen);
@@ -291,13 +306,11 @@ impl<'a> Solver<'a> {
     }
 
     fn is_in(&self, column: usize, cluster: &Cluster) -> bool {
-        cluster.members.contains(self.columns[column].0)
-            && self.parents(column).n_shared(&cluster.members) < cluster.k
+        cluster.members.contains(self.columns[column].0) && self.parents(column).n_shared(&cluster.members) < cluster.k
     }
 
     fn add(&mut self, cluster: Cluster) {
-        let columns: Vec<usize> =
-            (0..self.columns.len()).filter(|&column| self.is_in(column, &cluster)).collect();
+        let columns: Vec<usize> = (0..self.columns.len()).filter(|&column| self.is_in(column, &cluster)).collect();
         self.simplex.add_cluster(cluster.members.len(), cluster.k, &columns);
         self.clusters.push(cluster);
     }

@@ -50,7 +50,8 @@ impl Candidates {
     /// If there are more families than the configuration allows.
     pub fn all(scorer: &Scorer, config: &CandidateConfig) -> Result<Candidates, Error> {
         let n = scorer.table().n_variables() as u16;
-        let others: Vec<Vec<u16>> = (0..n).map(|variable| (0..n).filter(|&other| other != variable).collect()).collect();
+        let others: Vec<Vec<u16>> =
+            (0..n).map(|variable| (0..n).filter(|&other| other != variable).collect()).collect();
         Ok(Candidates { is_complete: true, ..Candidates::among(scorer, &others, config)? })
     }
 

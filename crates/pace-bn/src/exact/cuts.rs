@@ -64,7 +64,9 @@ fn triples(solution: &Fractional) -> Vec<(f64, Cluster)> {
     let grown = (0..n).into_par_iter().flat_map_iter(|least| {
         let mut found = Vec::new();
         for second in linked[least].iter().filter(|&second| second > least) {
-            for third in (second + 1..n).filter(|&third| linked[least].contains(third) || linked[second].contains(third)) {
+            for third in
+                (second + 1..n).filter(|&third| linked[least].contains(third) || linked[second].contains(third))
+            {
                 let members = VarSet::of([least, second, third]);
                 if solution.row(&members, 2) < 2.0 + 0.2 {
                     found.extend(grow(solution, members, 2));

@@ -56,7 +56,9 @@ impl Fractional {
             for (parents, part) in &self.parts[to] {
                 parents.iter().for_each(|parent| sums[parent] += part);
             }
-            arcs.extend(sums.into_iter().enumerate().filter(|(_, sum)| *sum > NOTHING).map(|(from, sum)| (from, to, sum)));
+            arcs.extend(
+                sums.into_iter().enumerate().filter(|(_, sum)| *sum > NOTHING).map(|(from, sum)| (from, to, sum)),
+            );
         }
         arcs
     }

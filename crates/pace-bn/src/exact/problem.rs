@@ -26,7 +26,8 @@ impl Problem {
     /// The families of the members of a component, which are numbered anew. Parents outside are left away: they can close no
     /// cycle. Of families that then have the same parents, or more, only the best stays.
     pub(super) fn of(candidates: &Candidates, members: &[u16]) -> Problem {
-        let families: Vec<Vec<Choice>> = members.iter().map(|&variable| project(candidates, variable, members)).collect();
+        let families: Vec<Vec<Choice>> =
+            members.iter().map(|&variable| project(candidates, variable, members)).collect();
         let scored = |(choices, &variable): (&Vec<Choice>, &u16)| {
             let families = candidates.families(variable);
             let family = |choice: &Choice| Family {

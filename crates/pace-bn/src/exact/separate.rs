@@ -51,7 +51,10 @@ impl Search<'_> {
                 if parents.is_disjoint(&possible) {
                     sure += part;
                 } else {
-                    parents.iter().filter(|&parent| undecided.contains(parent)).for_each(|parent| covered[parent] += part);
+                    parents
+                        .iter()
+                        .filter(|&parent| undecided.contains(parent))
+                        .for_each(|parent| covered[parent] += part);
                 }
             }
         }

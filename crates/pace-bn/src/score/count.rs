@@ -74,7 +74,7 @@ impl<'a> Counter<'a> {
         let mut path: Vec<(u16, Keys)> = Vec::new();
         let mut scratch = Scratch::default();
         let potential = |set: &&[u16]| {
-            let Some((&last, first)) = set.split_last() else { 
+            let Some((&last, first)) = set.split_last() else {
                 return Potential { points: self.term(self.table.n_rows() as u32, 1.0), n_cells: 1 };
             };
             let common = path.iter().zip(first).take_while(|((known, _), wanted)| known == *wanted).count();
@@ -123,13 +123,7 @@ impl<'a> Counter<'a> {
     }
 
     /// The potential of a set: the keys of all but the last member, and that.
-    fn potential_of(
-        &self,
-        keys: Option<&Keys>,
-        last: u16,
-        n_configurations: f64,
-        scratch: &mut Scratch,
-    ) -> Potential {
+    fn potential_of(&self, keys: Option<&Keys>, last: u16, n_configurations: f64, scratch: &mut Scratch) -> Potential {
         let (column, n_levels) = (self.table.column(last.into()), self.table.n_levels(last.into()));
         let n_cells = keys.map_or(1, |keys| keys.n_keys) as u64 * n_levels as u64;
         if n_cells > (FEW.max(CELLS_PER_ROW * self.table.n_distinct())) as u64 {

@@ -67,7 +67,8 @@ impl FromStr for ScoreKind {
         let wrong = || Error::Option {
             option: "the score",
             value: format!("'{text}'"),
-            remedy: "give one of loglik, aic, bic, bdeu, or bdeu with its equivalent sample size, such as bdeu:10".to_owned(),
+            remedy: "give one of loglik, aic, bic, bdeu, or bdeu with its equivalent sample size, such as bdeu:10"
+                .to_owned(),
         };
         let kind = match text {
             "loglik" => ScoreKind::LogLikelihood,

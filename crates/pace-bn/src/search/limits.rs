@@ -52,10 +52,6 @@ impl Best {
         Best { found: Found { structure, score, n_structures: 1, progress } }
     }
 
-    pub(super) fn score(&self) -> Points {
-        self.found.score
-    }
-
     pub(super) fn structure(&self) -> &Structure {
         &self.found.structure
     }

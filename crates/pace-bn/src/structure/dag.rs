@@ -51,10 +51,9 @@ impl Structure {
         arcs: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Structure, Error> {
         let number = |name: &str| {
-            names.binary_search_by(|known| known.as_str().cmp(name)).map_err(|_| Error::UnknownVariable {
-                what: "the table".to_owned(),
-                name: name.to_owned(),
-            })
+            names
+                .binary_search_by(|known| known.as_str().cmp(name))
+                .map_err(|_| Error::UnknownVariable { what: "the table".to_owned(), name: name.to_owned() })
         };
         let mut parents = vec![Vec::new(); names.len()];
         for (from, to) in arcs {

@@ -7,7 +7,8 @@ const SINGULAR: f64 = 1e-10;
 /// rows hold zeros.
 pub(super) fn invert(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let m = matrix.len();
-    let mut inverse: Vec<Vec<f64>> = (0..m).map(|row| (0..m).map(|column| f64::from(row == column)).collect()).collect();
+    let mut inverse: Vec<Vec<f64>> =
+        (0..m).map(|row| (0..m).map(|column| f64::from(row == column)).collect()).collect();
     for column in 0..m {
         let pivot = (column..m).max_by(|&a, &b| matrix[a][column].abs().total_cmp(&matrix[b][column].abs()))?;
         if matrix[pivot][column].abs() < SINGULAR {

@@ -36,6 +36,7 @@ impl Simplex {
         self.right = filtered(&self.right, |row| kept_rows[row]);
         self.upper = filtered(&self.upper, is_kept);
         self.is_at_upper = filtered(&self.is_at_upper, is_kept);
+        self.is_active = filtered(&self.is_active, is_kept);
         self.reduced = filtered(&self.reduced, is_kept);
         let rows_of = std::mem::take(&mut self.rows_of).into_iter().enumerate().filter(|(column, _)| kept[*column]);
         self.rows_of = rows_of

@@ -19,32 +19,37 @@ impl Simplex {
                 self.refactor();
                 since = 0;
             }
-            let Some(place) = self.leaving() else {
-                if since == 0 {
-                    return Outcome::Optimal;
+            let place = self.leaving();
+            if place.is_none() || self.value() > cutoff {
+                // That holds for the active columns. Others may be wanted now.
+                if self.reprice() {
+                    self.revalue();
+                    continue;
                 }
-                // Values drift: an optimum counts if it is one by an inverse that is new.
-                self.refactor();
-                since = 0;
-                if self.leaving().is_none() {
-                    return Outcome::Optimal;
+                if since > 0 && !self.is_consistent() {
+                    self.refactor();
+                    since = 0;
+                    continue;
                 }
-                continue;
-            };
+            }
+            let Some(place) = place else { return Outcome::Optimal };
             if self.value() > cutoff {
                 return Outcome::Cutoff;
             }
-            let row = self.row(place);
+            let movable = self.movable();
+            let row = self.row(place, &movable);
             let is_above = self.values[place] > 0.0;
-            match self.entering(&row, is_above) {
-                Some(column) => {
-                    if !self.pivot(place, column, &row, is_above) {
+            match self.entering(&row, &movable, is_above) {
+                Some(at) => {
+                    if !self.pivot(place, at, &row, &movable, is_above) {
                         self.refactor();
                         since = 0;
                         continue;
                     }
                     since += 1;
                 }
+                // Without a column that could enter, there may be one that is not active.
+                None if self.is_active.iter().any(|is_active| !is_active) => self.is_active.fill(true),
                 None if since == 0 => return Outcome::Infeasible,
                 None => {
                     self.refactor();
@@ -81,59 +86,58 @@ impl Simplex {
         worst.map(|(_, place)| place)
     }
 
-    /// A row of the tableau: of each column outside the basis that can move.
-    fn row(&self, place: usize) -> Vec<f64> {
-        let inverse = &self.inverse[place];
+    /// The columns outside the basis that can move.
+    fn movable(&self) -> Vec<u32> {
+        let can_move = |&column: &u32| {
+            let column = column as usize;
+            self.is_active[column] && self.place[column].is_none() && self.upper[column] > 0.0
+        };
+        (0..self.upper.len() as u32).filter(can_move).collect()
+    }
+
+    /// A row of the tableau, of the columns that can move.
+    fn row(&self, place: usize, movable: &[u32]) -> Vec<f64> {
         let n_columns = self.n_columns();
-        let (variables, clusters) = inverse.split_at(self.n_variables);
-        let mut row = vec![0.0; self.upper.len()];
-        for (column, value) in row.iter_mut().enumerate() {
-            if self.place[column].is_some() || self.upper[column] == 0.0 {
-                continue;
+        let (variables, clusters) = self.inverse[place].split_at(self.n_variables);
+        let value = |&column: &u32| match self.rows_of.get(column as usize) {
+            Some(rows) => {
+                let sum: f64 = rows.iter().map(|&row| clusters[row as usize]).sum();
+                variables[self.owner[column as usize] as usize] + sum
             }
-            *value = match self.rows_of.get(column) {
-                Some(rows) => {
-                    let sum: f64 = rows.iter().map(|&row| clusters[row as usize]).sum();
-                    variables[self.owner[column] as usize] + sum
-                }
-                None => -clusters[column - n_columns],
-            };
-        }
-        row
+            None => -clusters[column as usize - n_columns],
+        };
+        movable.iter().map(value).collect()
     }
 
     /// The column that enters: the one whose reduced cost is first to become zero; of those within the tolerance, the one of
     /// the greatest pivot (Harris 1973).
-    fn entering(&self, row: &[f64], is_above: bool) -> Option<usize> {
+    fn entering(&self, row: &[f64], movable: &[u32], is_above: bool) -> Option<usize> {
         let sign = if is_above { 1.0 } else { -1.0 };
-        let fits = |column: usize| {
-            let pivot = sign * row[column];
-            let is_useful = if self.is_at_upper[column] { pivot < -PIVOT } else { pivot > PIVOT };
-            is_useful.then_some(pivot.abs())
-        };
-        let room = |column: usize| {
-            let reduced = self.reduced[column];
-            if self.is_at_upper[column] { (-reduced).max(0.0) } else { reduced.max(0.0) }
-        };
+        // Pivot and room of the columns that may enter.
+        let mut fit: Vec<(f64, f64, usize)> = Vec::new();
         let mut limit = f64::INFINITY;
-        for column in 0..row.len() {
-            if let Some(pivot) = fits(column) {
-                limit = limit.min((room(column) + DUAL_TOLERANCE) / pivot);
+        for (at, (&column, value)) in movable.iter().zip(row).enumerate() {
+            let is_at_upper = self.is_at_upper[column as usize];
+            let pivot = if is_at_upper { -sign * value } else { sign * value };
+            if pivot > PIVOT {
+                let reduced = self.reduced[column as usize];
+                let room = if is_at_upper { (-reduced).max(0.0) } else { reduced.max(0.0) };
+                limit = limit.min((room + DUAL_TOLERANCE) / pivot);
+                fit.push((pivot, room, at));
             }
         }
         let mut best: Option<(f64, usize)> = None;
-        for column in 0..row.len() {
-            if let Some(pivot) = fits(column).filter(|pivot| room(column) / pivot <= limit)
-                && best.is_none_or(|(most, _)| pivot > most)
-            {
-                best = Some((pivot, column));
+        for (pivot, room, at) in fit {
+            if room / pivot <= limit && best.is_none_or(|(most, _)| pivot > most) {
+                best = Some((pivot, at));
             }
         }
-        best.map(|(_, column)| column)
+        best.map(|(_, at)| at)
     }
 
     /// Exchanges a place of the basis for a column; `false` if the pivot is not what the row says, because of drift.
-    fn pivot(&mut self, place: usize, column: usize, row: &[f64], is_above: bool) -> bool {
+    fn pivot(&mut self, place: usize, at: usize, row: &[f64], movable: &[u32], is_above: bool) -> bool {
+        let column = movable[at] as usize;
         let mut direction = vec![0.0; self.n_rows()];
         let mut rows = Vec::new();
         self.each_row(column, |row, value| rows.push((row, value)));
@@ -141,7 +145,7 @@ impl Simplex {
             *target = rows.iter().map(|&(row, value)| value * inverse[row]).sum();
         }
         let pivot = direction[place];
-        if (pivot - row[column]).abs() > 1e-6 * (1.0 + pivot.abs()) || pivot.abs() < PIVOT / 2.0 {
+        if (pivot - row[at]).abs() > 1e-6 * (1.0 + pivot.abs()) || pivot.abs() < PIVOT / 2.0 {
             return false;
         }
         let leaving = self.basis[place];
@@ -151,8 +155,8 @@ impl Simplex {
         self.values.iter_mut().zip(&direction).for_each(|(value, direction)| *value -= step * direction);
         self.values[place] = start + step;
         let ratio = self.reduced[column] / pivot;
-        for (reduced, value) in self.reduced.iter_mut().zip(row) {
-            *reduced -= ratio * value;
+        for (&column, value) in movable.iter().zip(row) {
+            self.reduced[column as usize] -= ratio * value;
         }
         self.reduced[column] = 0.0;
         self.reduced[leaving] = -ratio;

@@ -18,6 +18,11 @@ pub(in crate::exact) enum Outcome {
 /// A reduced cost below this counts as negative.
 pub(super) const DUAL_TOLERANCE: f64 = 1e-9;
 
+/// Rows may be missed by this much.
+const CONSISTENCY: f64 = 1e-7;
+/// So many families per variable are active at first.
+const ACTIVE: usize = 30;
+
 /// The programme and where its solution stands. Columns 0 to `n_columns` are families, those above are the slacks of cluster
 /// rows.
 #[derive(Clone, Debug)]
@@ -37,6 +42,8 @@ pub(in crate::exact) struct Simplex {
     /// The place of each column in the basis.
     pub(super) place: Vec<Option<usize>>,
     pub(super) is_at_upper: Vec<bool>,
+    /// Columns that may enter the basis. The others wait at 0 until their reduced cost says that they should.
+    pub(super) is_active: Vec<bool>,
     pub(super) inverse: Vec<Vec<f64>>,
     /// The values of the basis.
     pub(super) values: Vec<f64>,
@@ -57,6 +64,7 @@ impl Simplex {
             basis: Vec::new(),
             place: vec![None; n_columns],
             is_at_upper: vec![false; n_columns],
+            is_active: vec![true; n_columns],
             inverse: Vec::new(),
             values: Vec::new(),
             reduced: vec![0.0; n_columns],
@@ -82,9 +90,8 @@ impl Simplex {
         let mut cheapest: Vec<Option<usize>> = vec![None; self.n_variables];
         for column in 0..self.n_columns() {
             let best = &mut cheapest[self.owner[column] as usize];
-            let is_cheaper = best.is_none_or(|best| {
-                (self.upper[column], -self.cost[column]) > (self.upper[best], -self.cost[best])
-            });
+            let is_cheaper =
+                best.is_none_or(|best| (self.upper[column], -self.cost[column]) > (self.upper[best], -self.cost[best]));
             if is_cheaper {
                 *best = Some(column);
             }
@@ -138,9 +145,11 @@ impl Simplex {
         multipliers
     }
 
-    /// Computes reduced costs, and moves each column outside the basis to the bound where they allow no gain.
-    fn reprice(&mut self) {
+    /// Computes reduced costs, and moves each column outside the basis to the bound where they allow no gain. Columns that are
+    /// moved become active. Whether any was moved.
+    pub(super) fn reprice(&mut self) -> bool {
         let multipliers = self.multipliers();
+        let mut is_changed = false;
         for column in 0..self.upper.len() {
             if self.place[column].is_some() {
                 self.reduced[column] = 0.0;
@@ -150,16 +159,45 @@ impl Simplex {
             let mut reduced = self.cost.get(column).copied().unwrap_or(0.0);
             self.each_row(column, |row, value| reduced -= value * multipliers[row]);
             self.reduced[column] = reduced;
-            if reduced < -DUAL_TOLERANCE {
-                self.is_at_upper[column] = true;
+            let is_above = if reduced < -DUAL_TOLERANCE {
+                true
             } else if reduced > DUAL_TOLERANCE {
-                self.is_at_upper[column] = false;
+                false
+            } else {
+                self.is_at_upper[column]
+            };
+            if is_above != self.is_at_upper[column] {
+                self.is_at_upper[column] = is_above;
+                // A column that may not be chosen is at 0 either way.
+                is_changed |= self.upper[column] > 0.0;
+                self.is_active[column] = true;
             }
+        }
+        is_changed
+    }
+
+    /// Leaves only the columns active that are likely to matter: the basis, slacks, and the families of the least reduced cost.
+    fn rest(&mut self) {
+        let n_columns = self.n_columns();
+        let mut costs: Vec<f64> = (0..n_columns)
+            .filter(|&column| self.upper[column] > 0.0 && self.place[column].is_none())
+            .map(|column| self.reduced[column])
+            .collect();
+        let n_active = ACTIVE * self.n_variables;
+        if costs.len() <= n_active {
+            self.is_active.fill(true);
+            return;
+        }
+        let (_, limit, _) = costs.select_nth_unstable_by(n_active, f64::total_cmp);
+        let limit = *limit;
+        for column in 0..n_columns {
+            let is_needed = self.place[column].is_some() || self.is_at_upper[column];
+            self.is_active[column] = is_needed || self.reduced[column] <= limit;
         }
     }
 
     /// Computes the values of the basis.
-    fn revalue(&mut self) {
+    pub(super) fn revalue(&mut self) {
         let mut right = vec![1.0; self.n_variables];
         right.extend(&self.right);
         for column in (0..self.upper.len()).filter(|&column| self.is_at_upper[column]) {
@@ -194,6 +232,7 @@ impl Simplex {
         self.upper.push((size - k) as f64);
         self.right.push(k as f64);
         self.is_at_upper.push(false);
+        self.is_active.push(true);
         self.reduced.push(0.0);
         self.values.push(sum - k as f64);
     }
@@ -204,7 +243,19 @@ impl Simplex {
             self.upper[column] = f64::from(is_allowed(column));
         }
         self.reprice();
+        self.rest();
         self.revalue();
+    }
+
+    /// Whether the values satisfy the rows, as they do unless the inverse has drifted. O(nonzeros).
+    pub(super) fn is_consistent(&self) -> bool {
+        let mut left = vec![0.0; self.n_rows()];
+        let mut add = |column: usize, value: f64| self.each_row(column, |row, factor| left[row] += factor * value);
+        self.basis.iter().zip(&self.values).for_each(|(&column, &value)| add(column, value));
+        let outside = (0..self.upper.len()).filter(|&column| self.is_at_upper[column]);
+        outside.for_each(|column| add(column, self.upper[column]));
+        let right = std::iter::repeat_n(&1.0, self.n_variables).chain(&self.right);
+        left.iter().zip(right).all(|(left, right)| (left - right).abs() < CONSISTENCY)
     }
 
     /// The value of each family.
@@ -245,7 +296,8 @@ impl Simplex {
             let least = &mut least[self.owner[column] as usize];
             *least = least.min(reduced);
         }
-        let bound = clusters.iter().zip(&self.right).map(|(multiplier, right)| multiplier * right).sum::<f64>() + least.iter().sum::<f64>();
+        let bound = clusters.iter().zip(&self.right).map(|(multiplier, right)| multiplier * right).sum::<f64>()
+            + least.iter().sum::<f64>();
         let raised = reduced.iter().zip(&self.owner).map(|(reduced, &owner)| reduced - least[owner as usize]);
         (bound, raised.collect())
     }

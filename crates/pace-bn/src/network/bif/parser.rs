@@ -24,7 +24,11 @@ pub fn parse_bif(text: &str, file: &str) -> Result<Network, Error> {
             Token::Word(word) if word == "network" => name = parser.network()?,
             Token::Word(word) if word == "variable" => parser.variable()?,
             Token::Word(word) if word == "probability" => tables.push(parser.probability()?),
-            _ => return Err(parser.lexer.wrong(format!("{token} where 'variable' or 'probability' should begin a block"))),
+            _ => {
+                return Err(parser
+                    .lexer
+                    .wrong(format!("{token} where 'variable' or 'probability' should begin a block")));
+            }
         }
     }
     parser.finish(name, tables)
@@ -86,10 +90,13 @@ impl Parser<'_> {
                 Token::Sign('}') => break,
                 Token::Word(word) if word == "property" => self.lexer.skip_property()?,
                 Token::Word(word) if word == "type" => levels = Some(self.levels(&name)?),
-                other => return Err(self.lexer.wrong(format!("{other} where 'type', 'property' or '}}' should stand"))),
+                other => {
+                    return Err(self.lexer.wrong(format!("{other} where 'type', 'property' or '}}' should stand")));
+                }
             }
         }
-        let levels = levels.ok_or_else(|| self.lexer.wrong(format!("variable '{name}' has no type; list its levels")))?;
+        let levels =
+            levels.ok_or_else(|| self.lexer.wrong(format!("variable '{name}' has no type; list its levels")))?;
         if self.numbers.insert(name.clone(), self.variables.len()).is_some() {
             return Err(self.lexer.wrong(format!("variable '{name}' stands here for the second time; rename one")));
         }
@@ -127,9 +134,10 @@ impl Parser<'_> {
 
     fn known(&mut self, what: &str) -> Result<usize, Error> {
         let name = self.word(what)?;
-        self.numbers.get(&name).copied().ok_or_else(|| {
-            self.lexer.wrong(format!("'{name}' is no variable; declare it before its probabilities"))
-        })
+        self.numbers
+            .get(&name)
+            .copied()
+            .ok_or_else(|| self.lexer.wrong(format!("'{name}' is no variable; declare it before its probabilities")))
     }
 
     fn probability(&mut self) -> Result<Table, Error> {

@@ -34,13 +34,20 @@ impl Table {
             format!("'{name}' has more than {MAX_ENTRIES} probabilities; networks of such families cannot be read")
         })?;
         // A file of a few bytes shall not make us reserve memory for a table that it does not give.
-        let given: usize = self.lines.iter().map(|line| match line {
-            Line::Row(_, numbers) => numbers.len(),
-            Line::Table(numbers) => numbers.len(),
-            Line::Default(_) => n_rows * n_levels,
-        }).sum();
+        let given: usize = self
+            .lines
+            .iter()
+            .map(|line| match line {
+                Line::Row(_, numbers) => numbers.len(),
+                Line::Table(numbers) => numbers.len(),
+                Line::Default(_) => n_rows * n_levels,
+            })
+            .sum();
         if given < n_rows * n_levels {
-            return Err(format!("'{name}' has {given} probabilities where {} are needed; add the rest", n_rows * n_levels));
+            return Err(format!(
+                "'{name}' has {given} probabilities where {} are needed; add the rest",
+                n_rows * n_levels
+            ));
         }
         // How far apart two levels of each parent are, by rows, when the parents are sorted.
         let mut by_number: Vec<usize> = (0..self.parents.len()).collect();

@@ -6,7 +6,8 @@ use crate::network::model::Network;
 
 /// A network as BIF text; [`parse_bif`](crate::parse_bif) gives the same network back, to the last bit.
 pub fn write_bif(network: &Network) -> String {
-    let mut text = format!("network {} {{\n}}\n", word(if network.name().is_empty() { "unknown" } else { network.name() }));
+    let mut text =
+        format!("network {} {{\n}}\n", word(if network.name().is_empty() { "unknown" } else { network.name() }));
     for (variable, name) in network.names().iter().enumerate() {
         let levels: Vec<String> = network.levels(variable).iter().map(|level| word(level)).collect();
         // Writing to a string cannot fail.
@@ -25,7 +26,8 @@ pub fn write_bif(network: &Network) -> String {
 }
 
 fn block(network: &Network, variable: usize, name: &str, text: &mut String) {
-    let parents: Vec<usize> = network.structure().parents(variable as u16).iter().map(|&parent| parent.into()).collect();
+    let parents: Vec<usize> =
+        network.structure().parents(variable as u16).iter().map(|&parent| parent.into()).collect();
     let names: Vec<String> = parents.iter().map(|&parent| word(&network.names()[parent])).collect();
     let bar = if names.is_empty() { String::new() } else { format!(" | {}", names.join(", ")) };
     let _ = writeln!(text, "probability ( {}{bar} ) {{", word(name));

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
 use pace_bn::{
-    CandidateConfig, Candidates, ClimbConfig, Cpdag, CsvOptions, ExactConfig, Found, Limits, Network, OrderConfig,
-    RandomNetwork, ScoreKind, Scorer, Structure, Table, certify, climb, parse_bif, read_csv, search_orders, shd,
+    CandidateConfig, Candidates, ClimbConfig, Cpdag, CsvOptions, ExactConfig, Found, Limits, Network, NearConfig,
+    RandomNetwork, ScoreKind, Scorer, Structure, Table, certify, climb, parse_bif, read_csv, search_near, shd,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -118,8 +118,8 @@ fn random(n_variables: usize, n_rows: usize, seconds: usize) -> Value {
         let config = ClimbConfig { max_parents: Some(MAX_PARENTS + 1), ..ClimbConfig::tabu() };
         let first = climb(&scorer, &Structure::empty(n_variables), &config, &limits);
         let config = CandidateConfig { max_parents: Some(MAX_PARENTS + 1), ..CandidateConfig::default() };
-        let near = Candidates::near(&scorer, &first.structure, 8, &config).unwrap_or_else(|error| panic!("{error}"));
-        search_orders(&near, Some(&first.structure), &OrderConfig { rounds: 50, ..OrderConfig::default() }, &limits)
+        search_near(&scorer, &first.structure, &config, &NearConfig::default(), &limits)
+            .unwrap_or_else(|error| panic!("{error}"))
     });
     found["orders"] = described(&orders, time, truth.structure());
     found["peak_mb"] = json!(peak_mb());

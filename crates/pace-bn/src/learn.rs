@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::exact::{CandidateConfig, Candidates, Certificate, ExactConfig, certify};
 use crate::network::{Network, fit};
 use crate::score::{ScoreKind, Scorer};
-use crate::search::{ClimbConfig, Found, Limits, OrderConfig, climb, search_orders};
+use crate::search::{ClimbConfig, Found, Limits, NearConfig, climb, search_near};
 use crate::strength::{BootstrapConfig, Strengths};
 use crate::structure::{Confusion, Structure, shd, shd_dags};
 
@@ -24,9 +24,7 @@ pub enum Method {
         /// The first search.
         climb: ClimbConfig,
         /// The second.
-        orders: OrderConfig,
-        /// How many likely parents of each variable are considered beside those that the first search found near it.
-        n_likely: usize,
+        near: NearConfig,
     },
 }
 
@@ -80,12 +78,10 @@ pub fn learn(table: &Table, config: &LearnConfig, limits: &Limits) -> Result<Lea
     let scorer = Scorer::new(table, config.score)?;
     let (structure, certificate) = match &config.method {
         Method::Climb(climbing) => (tabu(&scorer, climbing, config.max_parents, limits).structure, None),
-        Method::Orders { climb: climbing, orders, n_likely } => {
-            let first = tabu(&scorer, climbing, config.max_parents, limits);
+        Method::Orders { climb: climbing, near } => {
+            let first = tabu(&scorer, climbing, config.max_parents, limits).structure;
             let candidates = CandidateConfig { max_parents: config.max_parents, ..CandidateConfig::default() };
-            let candidates = Candidates::near(&scorer, &first.structure, *n_likely, &candidates)?;
-            let second = search_orders(&candidates, Some(&first.structure), orders, limits);
-            (if second.score > first.score { second } else { first }.structure, None)
+            (search_near(&scorer, &first, &candidates, near, limits)?.structure, None)
         }
         Method::Exact(exact) => {
             let candidates = CandidateConfig { max_parents: config.max_parents, ..CandidateConfig::default() };

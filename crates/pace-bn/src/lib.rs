@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`climb`] | hill climbing and tabu search on arcs, with restarts |
 //! | [`search_orders`] | the best structures that agree with orders of the variables |
+//! | [`search_near`] | the same among the families near a good structure, for hundreds of variables |
 //! | [`certify`] | the best network within a limit of parents, or the best known one and a bound on how much better another can be |
 //!
 //! [`fit`] adds probabilities, which makes a [`Network`]; it goes out as BIF, GraphViz, GraphML or JSON. [`Strengths`] say how
@@ -53,6 +54,8 @@ pub use export::{JsonArc, JsonNetwork, JsonVariable, write_dot, write_graphml};
 pub use learn::{Comparison, LearnConfig, Learnt, Method, Summary, learn};
 pub use network::{Cpt, Network, RandomNetwork, Sample, fit, parse_bif, write_bif};
 pub use score::{Points, ScoreKind, Scorer};
-pub use search::{ClimbConfig, Found, Limits, OrderConfig, Progress, climb, search_orders};
+pub use search::{
+    ClimbConfig, Found, Limits, NearConfig, OrderConfig, Progress, climb, search_near, search_orders,
+};
 pub use strength::{BootstrapConfig, Strengths};
 pub use structure::{Confusion, Cpdag, Link, Structure, shd, shd_dags};

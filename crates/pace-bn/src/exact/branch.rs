@@ -8,6 +8,7 @@ use super::cuts::{Cluster, violated};
 use super::fractional::Fractional;
 use super::lp::{Outcome, Simplex};
 use super::problem::Problem;
+use super::relax::{Column, Row, relax};
 use super::set::VarSet;
 use crate::search::Orders;
 
@@ -21,8 +22,11 @@ const TAIL: f64 = 0.02;
 /// At the root, the patience with cutting planes is this many rounds.
 const ROOT_ROUNDS: usize = 8;
 /// So many divisions of a node are tried, with so many steps each (strong branching).
-const TRIALS: usize = 12;
-const TRIAL_STEPS: usize = 60;
+const TRIALS: usize = 8;
+const TRIAL_STEPS: usize = 40;
+fn tune(name: &str, value: f64) -> f64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(value) }
+/// How often the root is relaxed with exact groups, as long as that drops families.
+const RELAXATIONS: usize = 6;
 /// Rows that have not been tight for a while are dropped if there are more than this, per variable.
 const ROWS_PER_VARIABLE: usize = 8;
 
@@ -172,7 +176,7 @@ impl<'a> Solver<'a> {
         self.rule_out(node);
         self.simplex.allow(|column| node.allowed[column]);
         let mut bound = bound;
-        let mut history = Vec::new();
+        let (mut history, mut n_relaxed) = (Vec::new(), 0);
         loop {
             let outcome = self.simplex.solve(self.loss, MAX_STEPS);
             let (found, raised) = self.simplex.bound();
@@ -204,10 +208,18 @@ impl<'a> Solver<'a> {
                     outcome
                 );
             }
-            let patience = if node.depth == 0 { ROOT_ROUNDS } else { ROUNDS };
+            let patience = if node.depth == 0 { tune("ROOT", ROOT_ROUNDS as f64) as usize } else { tune("ROUNDS", ROUNDS as f64) as usize };
             let is_slow = history.len() > patience
-                && bound - history[history.len() - 1 - patience] < TAIL * (self.loss - bound)
+                && bound - history[history.len() - 1 - patience] < tune("TAIL", TAIL) * (self.loss - bound)
                 && !solution.is_integral();
+            if is_slow && node.depth == 0 && n_relaxed < RELAXATIONS && self.relax(node, &mut bound, stop) {
+                n_relaxed += 1;
+                history.clear();
+                continue;
+            }
+            if bound >= self.loss - TOLERANCE {
+                return Fate::Done(bound);
+            }
             let clusters = if is_slow || stop() { Vec::new() } else { violated(&solution) };
             if clusters.is_empty() {
                 return match self.division(node, &solution) {
@@ -231,13 +243,13 @@ impl<'a> Solver<'a> {
         if pairs.len() < 2 {
             return pairs.first().copied();
         }
-        let gains = pairs.par_iter().take(TRIALS).map(|&(one, other)| {
+        let gains = pairs.par_iter().take(tune("TRIALS", TRIALS as f64) as usize).map(|&(one, other)| {
             let bounds = [(one, other), (other, one)].map(|(first, second)| {
                 let mut child = node.with(first, second);
                 self.rule_out(&mut child);
                 let mut simplex = self.simplex.clone();
                 simplex.allow(|column| child.allowed[column]);
-                match simplex.solve(self.loss, TRIAL_STEPS) {
+                match simplex.solve(self.loss, tune("STEPS", TRIAL_STEPS as f64) as usize) {
                     Outcome::Infeasible => self.loss,
                     _ => simplex.bound().0.min(self.loss),
                 }
@@ -249,6 +261,25 @@ impl<'a> Solver<'a> {
         let gains: Vec<f64> = gains.collect();
         let best = (0..gains.len()).rev().max_by(|&a, &b| gains[a].total_cmp(&gains[b]))?;
         Some(pairs[best])
+    }
+
+    /// Bounds the root by relaxation with exact groups, and drops the families that it rules out; whether those are many.
+    fn relax(&mut self, node: &mut Node, bound: &mut f64, stop: &dyn Fn() -> bool) -> bool {
+        let columns: Vec<Column> = (0..self.columns.len())
+            .map(|column| (self.columns[column].0, self.parents(column), self.simplex.loss(column)))
+            .collect();
+        let multipliers = self.simplex.cluster_multipliers();
+        let rows = self.clusters.iter().zip(multipliers).map(|(&cluster, multiplier)| {
+            let inside = (0..columns.len()).filter(|&column| self.is_in(column, &cluster));
+            Row { cluster, multiplier, columns: inside.map(|column| column as u32).collect() }
+        });
+        let rows = rows.filter(|row| row.multiplier > 0.0).collect();
+        let (found, raised) = relax(self.problem.n_variables(), &columns, rows, self.loss, stop);
+        if std::env::var_os("DBG").is_some() { eprintln!("DBG relaxed {found:.4} from {bound:.4}, kept {}", raised.iter().filter(|r| found + **r < self.loss).count()); }
+        *bound = bound.max(found);
+        let before = self.columns.len();
+        self.rule_out_by_cost(node, found, &raised);
+        self.columns.len() < before
     }
 
     /// Rules out families with a parent that comes after its child.
@@ -306,7 +337,7 @@ impl<'a> Solver<'a> {
     }
 
     fn is_in(&self, column: usize, cluster: &Cluster) -> bool {
-        cluster.members.contains(self.columns[column].0) && self.parents(column).n_shared(&cluster.members) < cluster.k
+        cluster.holds(self.columns[column].0, &self.parents(column))
     }
 
     fn add(&mut self, cluster: Cluster) {

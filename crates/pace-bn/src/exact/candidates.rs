@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::enumerate::enumerate;
 use crate::error::Error;
-use crate::score::{Points, Scorer};
+use crate::score::{Points, Scorer, with};
 use crate::structure::Structure;
 
 /// A set of parents and the score of a variable given them.
@@ -64,8 +64,9 @@ impl Candidates {
         Ok(Candidates { families: enumerate(scorer, parents, config)?, is_complete: false, max_parents })
     }
 
-    /// Scores the families among the `n_likely` parents that raise each variable's score most when alone, and its neighbours
-    /// in a known structure: parents, children and their other parents. For more variables than [`Candidates::all`] can do.
+    /// Scores the families among the likely parents of each variable: the `n_likely` that raise its score most when alone, the
+    /// `n_likely` that go best with its parents in a known structure, and its neighbours there: parents, children and their
+    /// other parents. For more variables than [`Candidates::all`] can do.
     ///
     /// # Errors
     /// If there are more families than the configuration allows.
@@ -76,7 +77,7 @@ impl Candidates {
         config: &CandidateConfig,
     ) -> Result<Candidates, Error> {
         let n = scorer.table().n_variables() as u16;
-        let mut parents: Vec<Vec<u16>> = (0..n).map(|variable| likely(scorer, variable, n_likely)).collect();
+        let mut parents: Vec<Vec<u16>> = (0..n).map(|variable| likely(scorer, variable, structure.parents(variable), n_likely)).collect();
         for child in 0..n {
             let family = structure.parents(child);
             parents[usize::from(child)].extend(family);
@@ -133,13 +134,18 @@ impl Candidates {
     }
 }
 
-/// The parents that raise a variable's score most when alone, among those that raise it.
-fn likely(scorer: &Scorer, variable: u16, n_likely: usize) -> Vec<u16> {
-    let others: Vec<u16> = (0..scorer.table().n_variables() as u16).filter(|&other| other != variable).collect();
-    let alone = scorer.family(variable, &[]);
-    let families: Vec<(u16, Vec<u16>)> = others.iter().map(|&other| (variable, vec![other])).collect();
-    let mut ranked: Vec<(Points, u16)> = scorer.families(&families).into_iter().zip(others).collect();
-    ranked.retain(|&(score, _)| score > alone);
-    ranked.sort_unstable_by_key(|&(score, other)| (std::cmp::Reverse(score), other));
-    ranked.into_iter().take(n_likely).map(|(_, other)| other).collect()
+/// The parents that raise a variable's score most when alone, and those that go best with its parents. Two parents that only
+/// work together are found by the latter, once one of them is there.
+fn likely(scorer: &Scorer, variable: u16, parents: &[u16], n_likely: usize) -> Vec<u16> {
+    let mut found = Vec::new();
+    for given in [&[], parents] {
+        let others: Vec<u16> = (0..scorer.table().n_variables() as u16)
+            .filter(|&other| other != variable && !given.contains(&other))
+            .collect();
+        let families: Vec<(u16, Vec<u16>)> = others.iter().map(|&other| (variable, with(given, other))).collect();
+        let mut ranked: Vec<(Points, u16)> = scorer.families(&families).into_iter().zip(others).collect();
+        ranked.sort_unstable_by_key(|&(score, other)| (std::cmp::Reverse(score), other));
+        found.extend(ranked.into_iter().take(n_likely).map(|(_, other)| other));
+    }
+    found
 }

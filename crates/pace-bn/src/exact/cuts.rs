@@ -12,6 +12,8 @@ const VIOLATION: f64 = 1e-4;
 const ROWS: usize = 60;
 /// A complete search follows if growing found fewer than this.
 const FEW: usize = 10;
+/// The greatest k of a row.
+const MAX_K: usize = 3;
 /// Growth ends after so many steps that do not violate the row more.
 const PATIENCE: usize = 4;
 
@@ -20,6 +22,13 @@ const PATIENCE: usize = 4;
 pub(super) struct Cluster {
     pub(super) members: VarSet,
     pub(super) k: usize,
+}
+
+impl Cluster {
+    /// Whether a family is in its row.
+    pub(super) fn holds(&self, variable: usize, parents: &VarSet) -> bool {
+        self.members.contains(variable) && parents.n_shared(&self.members) < self.k
+    }
 }
 
 /// Clusters whose rows are violated, the most violated first; all known clusters are satisfied.
@@ -36,9 +45,10 @@ pub(super) fn violated(solution: &Fractional) -> Vec<Cluster> {
     found.extend(cycles.map(|cluster| (excess(solution, &cluster), cluster)));
     found.extend(triples(solution));
     found.retain(|(excess, _)| *excess < -VIOLATION);
-    if found.len() < FEW {
-        let searched = search(solution, 1.0 - VIOLATION).into_iter();
-        found.extend(searched.map(|(row, members)| (row - 1.0, Cluster { members, k: 1 })));
+    for k in 1..=(std::env::var("MAXK").ok().and_then(|v| v.parse().ok()).unwrap_or(MAX_K)) {
+        if found.len() < FEW {
+            found.extend(search(solution, k, VIOLATION));
+        }
     }
     found.sort_unstable_by(|a, b| {
         a.0.total_cmp(&b.0).then_with(|| (a.1.members.len(), a.1).cmp(&(b.1.members.len(), b.1)))
@@ -114,7 +124,7 @@ fn grow(solution: &Fractional, members: VarSet, k: usize) -> Option<(f64, Cluste
 }
 
 /// The sets of more than one variable that are strongly connected by arcs of more than a half.
-fn cyclic(n: usize, arcs: &[(usize, usize, f64)]) -> Vec<VarSet> {
+pub(super) fn cyclic(n: usize, arcs: &[(usize, usize, f64)]) -> Vec<VarSet> {
     let mut reach: Vec<VarSet> = vec![VarSet::default(); n];
     arcs.iter().filter(|(_, _, part)| *part > 0.5).for_each(|&(from, to, _)| reach[from].insert(to));
     for middle in 0..n {

@@ -18,8 +18,10 @@ mod cuts;
 mod dp;
 mod enumerate;
 mod fractional;
+mod groups;
 mod lp;
 mod problem;
+mod relax;
 mod separate;
 mod set;
 

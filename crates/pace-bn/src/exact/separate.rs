@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::cuts::Cluster;
 use super::fractional::Fractional;
 use super::set::VarSet;
 
@@ -10,16 +11,16 @@ const STEPS: usize = 20_000;
 /// At most so many clusters of one least member.
 const FOUND: usize = 6;
 
-/// Violated clusters with the left sides of their rows, which are below `limit`: for each variable those of which it is the
-/// least member.
+/// Clusters whose rows with this k are violated by more than `violation`, with their excess: for each variable those of which it
+/// is the least member.
 ///
-/// Members are decided one by one. The left side of the row of a cluster is at least the sum over its members of what has no
-/// parent among members and undecided variables; a branch ends when that reaches the limit. The next variable to decide is the
-/// one that would cover most of what has no parent yet.
-pub(super) fn search(solution: &Fractional, limit: f64) -> Vec<(f64, VarSet)> {
+/// Members are decided one by one. The left side of the row of a cluster is at least the sum over its members of what has
+/// fewer than k parents among members and undecided variables; a branch ends when that reaches the limit. The next variable to
+/// decide is the one that is a parent in most of what still has too few.
+pub(super) fn search(solution: &Fractional, k: usize, violation: f64) -> Vec<(f64, Cluster)> {
     let n = solution.n_variables();
     let seeds = (0..n).into_par_iter().flat_map_iter(|least| {
-        let mut search = Search { solution, limit, found: Vec::new(), steps: 0 };
+        let mut search = Search { solution, k, limit: k as f64 - violation, found: Vec::new(), steps: 0 };
         search.decide(VarSet::of([least]), VarSet::of(least + 1..n));
         search.found
     });
@@ -28,8 +29,9 @@ pub(super) fn search(solution: &Fractional, limit: f64) -> Vec<(f64, VarSet)> {
 
 struct Search<'a> {
     solution: &'a Fractional,
+    k: usize,
     limit: f64,
-    found: Vec<(f64, VarSet)>,
+    found: Vec<(f64, Cluster)>,
     steps: usize,
 }
 
@@ -41,38 +43,29 @@ impl Search<'_> {
         }
         let possible = members.union(&undecided);
         let (mut row, mut sure) = (0.0, 0.0);
-        let mut covered = vec![0.0; self.solution.n_variables()];
+        let mut wanted = vec![0.0; self.solution.n_variables()];
         for member in members.iter() {
             for (parents, part) in self.solution.parts(member) {
-                if !parents.is_disjoint(&members) {
+                if parents.n_shared(&members) >= self.k {
                     continue;
                 }
                 row += part;
-                if parents.is_disjoint(&possible) {
+                if parents.n_shared(&possible) < self.k {
                     sure += part;
                 } else {
-                    parents
-                        .iter()
-                        .filter(|&parent| undecided.contains(parent))
-                        .for_each(|parent| covered[parent] += part);
+                    parents.iter().filter(|&parent| undecided.contains(parent)).for_each(|parent| wanted[parent] += part);
                 }
             }
         }
-        if row < self.limit {
-            self.found.push((row, members));
+        if row < self.limit && members.len() > self.k {
+            self.found.push((row - self.k as f64, Cluster { members, k: self.k }));
             return;
         }
         if sure >= self.limit {
             return;
         }
-        let Some((next, _)) = covered
-            .iter()
-            .enumerate()
-            .filter(|(_, covered)| **covered > 0.0)
-            .max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)))
-        else {
-            return;
-        };
+        let wanted = wanted.iter().enumerate().filter(|(_, wanted)| **wanted > 0.0);
+        let Some((next, _)) = wanted.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0))) else { return };
         let (mut larger, mut rest) = (members, undecided);
         larger.insert(next);
         rest.remove(next);

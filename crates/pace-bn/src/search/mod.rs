@@ -3,11 +3,13 @@
 mod arcs;
 mod climb;
 mod limits;
+mod near;
 mod order;
 mod perturb;
 
 pub use climb::{ClimbConfig, climb};
 pub use limits::{Found, Limits, Progress};
+pub use near::{NearConfig, search_near};
 pub use order::{OrderConfig, search_orders};
 
 pub(crate) use order::Orders;

@@ -1,7 +1,7 @@
 //! Laws of every search: independent of the order of columns, reproducible, and never worse than its start.
 
 use pace_bn::{
-    CandidateConfig, Candidates, ClimbConfig, Cpdag, ExactConfig, Found, LearnConfig, Limits, Method, OrderConfig,
+    CandidateConfig, Candidates, ClimbConfig, Cpdag, ExactConfig, Found, LearnConfig, Limits, Method, NearConfig, OrderConfig,
     Points, ScoreKind, Scorer, Structure, Table, certify, climb, learn, search_orders,
 };
 
@@ -121,7 +121,7 @@ fn one_call_learns_a_network_by_every_method() {
     let methods = [
         Method::Climb(ClimbConfig::default()),
         Method::Climb(ClimbConfig::tabu()),
-        Method::Orders { climb: ClimbConfig::tabu(), orders: OrderConfig::default(), n_likely: 4 },
+        Method::Orders { climb: ClimbConfig::tabu(), near: NearConfig { n_likely: 4, ..NearConfig::default() } },
     ];
     let best = learn(&table, &exact, &Limits::default()).unwrap();
     let summary = pace_bn::Summary::of(&table, &exact, &best);

@@ -278,6 +278,16 @@ impl Simplex {
         (self.n_columns()..self.upper.len()).map(slack).collect()
     }
 
+    /// The loss of a family.
+    pub(in crate::exact) fn loss(&self, column: usize) -> f64 {
+        self.cost[column]
+    }
+
+    /// The multipliers of the cluster rows, none below 0.
+    pub(in crate::exact) fn cluster_multipliers(&self) -> Vec<f64> {
+        self.multipliers()[self.n_variables..].iter().map(|&multiplier| multiplier.max(0.0)).collect()
+    }
+
     /// A lower bound on the loss, and by how much each family raises it if it is chosen.
     ///
     /// With multipliers u_k >= 0 of the clusters, whatever they are,
@@ -286,8 +296,7 @@ impl Simplex {
     /// bound = sum_k u_k right_k + sum_v min_(allowed j of v) (loss_j - sum_(k of j) u_k)
     /// ```
     pub(in crate::exact) fn bound(&self) -> (f64, Vec<f64>) {
-        let clusters: Vec<f64> =
-            self.multipliers()[self.n_variables..].iter().map(|&multiplier| multiplier.max(0.0)).collect();
+        let clusters = self.cluster_multipliers();
         let reduced: Vec<f64> = (self.cost.iter().zip(&self.rows_of))
             .map(|(cost, rows)| cost - rows.iter().map(|&row| clusters[row as usize]).sum::<f64>())
             .collect();

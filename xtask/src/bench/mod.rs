@@ -1,6 +1,7 @@
 //! `cargo xtask bench [NAME]`: our code and its peers on the same inputs, in turns, in one run.
 
 mod allocator;
+mod bn;
 mod encoders;
 mod graph;
 mod growth;
@@ -27,6 +28,7 @@ use crate::setup::{self, Policy};
 /// Below the help text: which bench answers which question.
 const EXAMPLES: &str = "\
 Examples:
+  cargo xtask bench bn                   Bayesian networks of sachs, child and alarm: score, proof and time against pgmpy's hill climbing
   cargo xtask bench growth --rounds 1    what a tree of N nodes costs: one process per size, so that peak memory is its own
   cargo xtask bench kernel --check       every CPU kernel against its plain twin, our matrix product against gemm's; fails if
                                          one of ours is slower
@@ -67,6 +69,8 @@ pub struct Args {
 /// The benches that exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Bench {
+    /// Learning Bayesian networks against pgmpy
+    Bn,
     /// Speed of PACE, D-VAE and DAGNN: Figure 4 of the paper, into runs/speed (no peer, no Python)
     Encoders,
     /// Canonical order and mask against pynauty and igraph
@@ -102,6 +106,7 @@ pub fn run(args: &Args, policy: Policy) -> Result<()> {
                 encoders::run(&root, &environment, args.rounds)?;
                 continue;
             }
+            Bench::Bn => ("bn/".to_owned(), bn::run(&root, &environment, args.rounds)?),
             Bench::Graph => ("graph/".to_owned(), graph::run(&root, &environment, args.rounds)?),
             Bench::Growth => ("growth/".to_owned(), growth::run(&environment, args.rounds)?),
             Bench::Kernel => ("kernel/".to_owned(), kernel::run(&environment, args.rounds, args.check)?),

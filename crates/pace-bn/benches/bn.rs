@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
 use pace_bn::{
-    CandidateConfig, Candidates, ClimbConfig, Cpdag, CsvOptions, ExactConfig, Found, Limits, Network, NearConfig,
+    CandidateConfig, Candidates, ClimbConfig, Cpdag, CsvOptions, ExactConfig, Found, Limits, NearConfig, Network,
     RandomNetwork, ScoreKind, Scorer, Structure, Table, certify, climb, parse_bif, read_csv, search_near, shd,
 };
 use rand::SeedableRng;

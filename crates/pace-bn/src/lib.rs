@@ -54,8 +54,6 @@ pub use export::{JsonArc, JsonNetwork, JsonVariable, write_dot, write_graphml};
 pub use learn::{Comparison, LearnConfig, Learnt, Method, Summary, learn};
 pub use network::{Cpt, Network, RandomNetwork, Sample, fit, parse_bif, write_bif};
 pub use score::{Points, ScoreKind, Scorer};
-pub use search::{
-    ClimbConfig, Found, Limits, NearConfig, OrderConfig, Progress, climb, search_near, search_orders,
-};
+pub use search::{ClimbConfig, Found, Limits, NearConfig, OrderConfig, Progress, climb, search_near, search_orders};
 pub use strength::{BootstrapConfig, Strengths};
 pub use structure::{Confusion, Cpdag, Link, Structure, shd, shd_dags};

@@ -15,6 +15,7 @@ Examples:
   pace predict graphs.jsonl --model model                do the vectors predict your scores? better than plain features?
   pace similar model graphs.jsonl --of resnet            the nearest graphs
   pace search graphs.jsonl --oracle cmd:./score.sh       find graphs that your own program scores high
+  pace bn learn data.csv --out network                   a Bayesian network with a certificate
 ";
 
 /// Vectors for your own directed acyclic graphs, and searches that use them
@@ -43,6 +44,7 @@ enum Command {
     Similar(command::similar::Args),
     Search(command::search::Args),
     Answer(command::answer::Args),
+    Bn(command::bn::Args),
     Report(command::report::Args),
     Completions(command::completions::Args),
     Man(command::man::Args),
@@ -64,6 +66,7 @@ impl Cli {
             Command::Similar(args) => command::similar::run(args, terminal),
             Command::Search(args) => command::search::run(args, terminal),
             Command::Answer(args) => command::answer::run(args, terminal),
+            Command::Bn(args) => command::bn::run(args, terminal),
             Command::Report(args) => command::report::run(args, terminal),
             Command::Completions(args) => command::completions::run(args),
             Command::Man(args) => command::man::run(args, terminal),

@@ -24,7 +24,9 @@ const ROOT_ROUNDS: usize = 8;
 /// So many divisions of a node are tried, with so many steps each (strong branching).
 const TRIALS: usize = 8;
 const TRIAL_STEPS: usize = 40;
-fn tune(name: &str, value: f64) -> f64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(value) }
+fn tune(name: &str, value: f64) -> f64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(value)
+}
 /// How often the root is relaxed with exact groups, as long as that drops families.
 const RELAXATIONS: usize = 6;
 /// Rows that have not been tight for a while are dropped if there are more than this, per variable.
@@ -208,7 +210,11 @@ impl<'a> Solver<'a> {
                     outcome
                 );
             }
-            let patience = if node.depth == 0 { tune("ROOT", ROOT_ROUNDS as f64) as usize } else { tune("ROUNDS", ROUNDS as f64) as usize };
+            let patience = if node.depth == 0 {
+                tune("ROOT", ROOT_ROUNDS as f64) as usize
+            } else {
+                tune("ROUNDS", ROUNDS as f64) as usize
+            };
             let is_slow = history.len() > patience
                 && bound - history[history.len() - 1 - patience] < tune("TAIL", TAIL) * (self.loss - bound)
                 && !solution.is_integral();
@@ -275,7 +281,12 @@ impl<'a> Solver<'a> {
         });
         let rows = rows.filter(|row| row.multiplier > 0.0).collect();
         let (found, raised) = relax(self.problem.n_variables(), &columns, rows, self.loss, stop);
-        if std::env::var_os("DBG").is_some() { eprintln!("DBG relaxed {found:.4} from {bound:.4}, kept {}", raised.iter().filter(|r| found + **r < self.loss).count()); }
+        if std::env::var_os("DBG").is_some() {
+            eprintln!(
+                "DBG relaxed {found:.4} from {bound:.4}, kept {}",
+                raised.iter().filter(|r| found + **r < self.loss).count()
+            );
+        }
         *bound = bound.max(found);
         let before = self.columns.len();
         self.rule_out_by_cost(node, found, &raised);

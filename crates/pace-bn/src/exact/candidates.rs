@@ -77,7 +77,8 @@ impl Candidates {
         config: &CandidateConfig,
     ) -> Result<Candidates, Error> {
         let n = scorer.table().n_variables() as u16;
-        let mut parents: Vec<Vec<u16>> = (0..n).map(|variable| likely(scorer, variable, structure.parents(variable), n_likely)).collect();
+        let mut parents: Vec<Vec<u16>> =
+            (0..n).map(|variable| likely(scorer, variable, structure.parents(variable), n_likely)).collect();
         for child in 0..n {
             let family = structure.parents(child);
             parents[usize::from(child)].extend(family);

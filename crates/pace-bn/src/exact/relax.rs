@@ -74,7 +74,12 @@ pub(super) fn relax(
         solved.iter().flat_map(|(_, chosen)| chosen).for_each(|&column| is_chosen[column as usize] = true);
         add_cycles(n_variables, columns, &is_chosen, &mut rows);
         let slopes: Vec<f64> = rows.iter().map(|row| slope(row, &is_chosen)).collect();
-        let norm: f64 = slopes.iter().zip(&rows).filter(|(slope, row)| **slope > 0.0 || row.multiplier > 0.0).map(|(slope, _)| slope * slope).sum();
+        let norm: f64 = slopes
+            .iter()
+            .zip(&rows)
+            .filter(|(slope, row)| **slope > 0.0 || row.multiplier > 0.0)
+            .map(|(slope, _)| slope * slope)
+            .sum();
         if norm == 0.0 {
             break;
         }
@@ -139,7 +144,11 @@ fn partition(n_variables: usize, rows: &[Row]) -> Vec<Vec<usize>> {
                 if groups[a].len() + groups[b].len() > SIZE {
                     continue;
                 }
-                let sum: f64 = groups[a].iter().flat_map(|&x| groups[b].iter().map(move |&y| (x, y))).map(|(x, y)| ties[x][y]).sum();
+                let sum: f64 = groups[a]
+                    .iter()
+                    .flat_map(|&x| groups[b].iter().map(move |&y| (x, y)))
+                    .map(|(x, y)| ties[x][y])
+                    .sum();
                 if best.is_none_or(|(most, ..)| sum > most) {
                     best = Some((sum, a, b));
                 }

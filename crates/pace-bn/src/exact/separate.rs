@@ -53,7 +53,10 @@ impl Search<'_> {
                 if parents.n_shared(&possible) < self.k {
                     sure += part;
                 } else {
-                    parents.iter().filter(|&parent| undecided.contains(parent)).for_each(|parent| wanted[parent] += part);
+                    parents
+                        .iter()
+                        .filter(|&parent| undecided.contains(parent))
+                        .for_each(|parent| wanted[parent] += part);
                 }
             }
         }

@@ -1,8 +1,8 @@
 //! Laws of every search: independent of the order of columns, reproducible, and never worse than its start.
 
 use pace_bn::{
-    CandidateConfig, Candidates, ClimbConfig, Cpdag, ExactConfig, Found, LearnConfig, Limits, Method, NearConfig, OrderConfig,
-    Points, ScoreKind, Scorer, Structure, Table, certify, climb, learn, search_orders,
+    CandidateConfig, Candidates, ClimbConfig, Cpdag, ExactConfig, Found, LearnConfig, Limits, Method, NearConfig,
+    OrderConfig, Points, ScoreKind, Scorer, Structure, Table, certify, climb, learn, search_orders,
 };
 
 use crate::support::{read, sampled, sampled_csv};

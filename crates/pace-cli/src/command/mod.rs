@@ -1,6 +1,7 @@
 //! The commands: one file each, with its options and what it does.
 
 pub mod answer;
+pub mod bn;
 pub mod completions;
 pub mod convert;
 pub mod encode;

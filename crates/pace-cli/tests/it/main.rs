@@ -1,6 +1,7 @@
 //! The command from the outside: what a newcomer does, and what goes wrong.
 
 mod bench_space;
+mod bn;
 mod errors;
 mod guide;
 mod journey;

@@ -13,6 +13,8 @@ use crate::deny;
 use crate::faults;
 use crate::fuzz;
 use crate::msrv;
+#[cfg(unix)]
+use crate::postgres;
 use crate::python;
 use crate::root::workspace_root;
 use crate::sanitize;
@@ -59,6 +61,10 @@ enum Step {
     /// Kill the programs, fill their disk, write what they write: nothing is lost. Takes minutes; a full disk wants root
     #[cfg(unix)]
     Faults,
+    /// Searches by many processes on a PostgreSQL server, with kills and a restart. Installs postgresql if missing; the tests start
+    /// a server of their own
+    #[cfg(unix)]
+    Postgres,
     /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
     Cuda,
     /// Build the wheel, install it where nothing else is, and run the tests of the Python package beside the packages it works
@@ -113,6 +119,8 @@ impl Step {
             Step::Browser => return browser::run(environment, &args.browser, policy),
             #[cfg(unix)]
             Step::Faults => return faults::run(environment),
+            #[cfg(unix)]
+            Step::Postgres => return postgres::run(environment, policy),
             // The build script behind this feature fetches LLVM unless it believes to be building documentation; its
             // artefacts must not mix with real ones.
             Step::Cuda => command

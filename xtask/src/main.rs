@@ -19,6 +19,8 @@ mod git;
 mod libclang;
 mod metadata;
 mod msrv;
+#[cfg(unix)]
+mod postgres;
 mod python;
 mod report;
 mod reproduce;

@@ -14,6 +14,8 @@ use crate::faults;
 use crate::fuzz;
 use crate::mpi;
 use crate::msrv;
+#[cfg(unix)]
+use crate::postgres;
 use crate::python;
 use crate::root::workspace_root;
 use crate::sanitize;
@@ -60,6 +62,10 @@ enum Step {
     /// Kill the programs, fill their disk, write what they write: nothing is lost. Takes minutes; a full disk wants root
     #[cfg(unix)]
     Faults,
+    /// Searches by many processes on a PostgreSQL server, with kills and a restart. Installs postgresql if missing; the tests start
+    /// a server of their own
+    #[cfg(unix)]
+    Postgres,
     /// Type-check the CUDA path of pace-model; needs neither a GPU nor the toolkit
     Cuda,
     /// Train and encode by 1, 2 and 4 processes of an MPI world: equal bits, also after a kill. Installs Open MPI if missing
@@ -116,6 +122,8 @@ impl Step {
             Step::Browser => return browser::run(environment, &args.browser, policy),
             #[cfg(unix)]
             Step::Faults => return faults::run(environment),
+            #[cfg(unix)]
+            Step::Postgres => return postgres::run(environment, policy),
             // The build script behind this feature fetches LLVM unless it believes to be building documentation; its
             // artefacts must not mix with real ones.
             Step::Cuda => command

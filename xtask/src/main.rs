@@ -20,6 +20,8 @@ mod libclang;
 mod metadata;
 mod mpi;
 mod msrv;
+#[cfg(unix)]
+mod postgres;
 mod python;
 mod report;
 mod reproduce;

@@ -187,6 +187,78 @@ pub enum Error {
         /// The file.
         path: String,
     },
+    /// Two studies that are not of one search.
+    #[error("{what} {id} is another one in the study to copy to; copy to an empty study")]
+    CopyDiffers {
+        /// Query or answer.
+        what: &'static str,
+        /// Its number.
+        id: usize,
+    },
+    /// An address of a database that cannot be used.
+    #[cfg(feature = "postgres")]
+    #[error("{address}: {reason}")]
+    Address {
+        /// The address, without user and password.
+        address: String,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
+    /// A database that refuses or cannot be reached.
+    #[cfg(feature = "postgres")]
+    #[error("{study}: {reason}; check the server, the address and the rights of its user")]
+    Database {
+        /// The study.
+        study: String,
+        /// What the server or the system said.
+        reason: String,
+    },
+    /// Tables of a newer version of this crate.
+    #[cfg(feature = "postgres")]
+    #[error(
+        "{study}: the tables have version {found}, and this program knows versions up to {known}; take a newer one"
+    )]
+    NewerTables {
+        /// The study.
+        study: String,
+        /// Version of the tables.
+        found: i32,
+        /// The newest version that this crate knows.
+        known: i32,
+    },
+    /// A study of another search.
+    #[cfg(feature = "postgres")]
+    #[error("{study} belongs to another search: its {field} is {found}, not {wanted}; take another name")]
+    StudyHeader {
+        /// The study.
+        study: String,
+        /// Which field of the header differs.
+        field: &'static str,
+        /// What the database says.
+        found: String,
+        /// What was asked for.
+        wanted: String,
+    },
+    /// A study that is not in the database, or no more.
+    #[cfg(feature = "postgres")]
+    #[error("{study}: there is no such study, but {others}; start its search first, or correct the name")]
+    NoStudy {
+        /// The study.
+        study: String,
+        /// The names that are there, in words.
+        others: String,
+    },
+    /// A row of the database that does not fit.
+    #[cfg(feature = "postgres")]
+    #[error("{study}, query {id}: {reason}")]
+    StudyRow {
+        /// The study.
+        study: String,
+        /// The query.
+        id: i64,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
     /// An answer that the history refuses.
     #[error("the answer to query {id} cannot be taken: {reason}")]
     Answer {

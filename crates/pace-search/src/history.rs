@@ -112,6 +112,11 @@ impl History {
         }
     }
 
+    /// The answer that holds; `None` as long as there is none, or no such query.
+    pub(crate) fn answer(&self, id: usize) -> Option<&Outcome> {
+        self.entries.get(id).and_then(|entry| entry.outcome.as_ref())
+    }
+
     /// All queries.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -120,6 +125,11 @@ impl History {
     /// How many queries were asked.
     pub fn n_asked(&self) -> usize {
         self.entries.len()
+    }
+
+    /// How many queries have an answer.
+    pub fn n_answered(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.outcome.is_some()).count()
     }
 
     /// How many rounds were asked.

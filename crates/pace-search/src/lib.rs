@@ -1,8 +1,9 @@
 //! Searches for the best of many directed acyclic graphs, by Bayesian optimisation and by simpler strategies.
 //!
 //! The principal function is [`run`]. It asks a [`Strategy`](strategy::Strategy) which graphs to try next, asks an
-//! [`Oracle`](oracle::Oracle) how good they are, and writes both down in a [`Journal`]. A search that was killed resumes from
-//! its journal as if nothing had happened. [`run_in_memory`] does the same without a file.
+//! [`Oracle`](oracle::Oracle) how good they are, and writes both down in a [`Study`], usually a [`Journal`]. A search that was
+//! killed resumes from its journal as if nothing had happened. [`run_in_memory`] does the same without a file, and
+//! [`run_shared`] with many processes, on many hosts if their study is in a database.
 //!
 //! # Example
 //!
@@ -47,18 +48,20 @@
 //! - [`surrogate`]: what is believed about the scores of vectors, given those that are known;
 //! - [`acquisition`]: how much an evaluation would be worth, given that belief;
 //! - [`strategy`]: what to ask next, given the [`History`] of a search;
+//! - [`study`]: where queries and answers stand;
 //! - [`oracle`]: how good a graph really is.
 //!
 //! [`Trace`], [`Curve`] and [`Band`] compare searches; [`metrics`] compares predictions with the truth.
 
 pub mod acquisition;
+mod answers;
 mod candidate;
 mod check;
+mod copy;
 mod curve;
 mod error;
 mod gp;
 mod history;
-pub mod journal;
 mod known;
 mod matrix;
 pub mod metrics;
@@ -67,16 +70,23 @@ pub mod oracle;
 mod perceptron;
 mod run;
 mod setting;
+mod share;
 pub mod space;
 pub mod strategy;
+pub mod study;
 pub mod surrogate;
 mod taken;
+mod token;
 
 pub use candidate::{Candidate, Origin};
+pub use copy::copy;
 pub use curve::{Band, Curve, Trace};
 pub use error::Error;
 pub use history::{Entry, History, Outcome};
-pub use journal::{Header, Journal};
 pub use known::Known;
 pub use matrix::{Matrix, narrow, widen};
 pub use run::{Step, run, run_in_memory};
+pub use share::{Worker, answer, keep, run_shared};
+#[cfg(feature = "postgres")]
+pub use study::PostgresStudy;
+pub use study::{Claim, Header, Journal, Study};

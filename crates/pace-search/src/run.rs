@@ -1,11 +1,14 @@
 //! [`run`]: ask, evaluate, tell, until the budget is spent.
 
+use pace_graph::Dag;
+
+use crate::candidate::Candidate;
 use crate::curve::Trace;
 use crate::error::Error;
-use crate::history::{Entry, Outcome};
-use crate::journal::{Header, Journal};
+use crate::history::{Entry, History, Outcome};
 use crate::oracle::Oracle;
 use crate::strategy::Strategy;
+use crate::study::{Header, Journal, Study};
 
 /// One step of a search: a query and its answer.
 #[derive(Clone, Debug)]
@@ -20,7 +23,15 @@ pub struct Step<'a> {
     pub budget: usize,
 }
 
-/// Asks and answers `budget` queries, `batch` at a time. A journal that holds queries already is resumed.
+impl<'a> Step<'a> {
+    /// The step that answered a query.
+    pub(crate) fn of(history: &'a History, id: usize, budget: usize) -> Step<'a> {
+        let best = history.best().map(|(_, score)| score);
+        Step { entry: &history.entries()[id], best, n_asked: history.n_asked(), budget }
+    }
+}
+
+/// Asks and answers `budget` queries, `batch` at a time. A study that holds queries already is resumed.
 ///
 /// Queries without an answer come first. Each answer is written before the next evaluation begins. So a kill costs one
 /// evaluation at most, and a resumed search has the trace of a search that was never killed. If the oracle returns an error,
@@ -29,45 +40,62 @@ pub struct Step<'a> {
 ///
 /// A larger budget continues a finished search. Only the last round of the finished search may be shorter than it would
 /// have been.
+///
+/// This process evaluates every query that others have not answered. [`run_shared`](crate::run_shared) divides the queries
+/// among processes.
 pub fn run(
     strategy: &mut dyn Strategy,
     oracle: &dyn Oracle,
-    journal: &mut Journal,
+    study: &mut dyn Study,
     budget: usize,
     batch: usize,
     progress: &mut dyn FnMut(Step<'_>),
 ) -> Result<Trace, Error> {
+    check_batch(batch)?;
+    loop {
+        study.poll()?;
+        loop {
+            let next = study.history().pending().next().map(|entry| (entry.id, evaluate(oracle, &entry.candidate.dag)));
+            let Some((id, outcome)) = next else { break };
+            // Another process may have answered meanwhile. The first answer holds, and the search continues with it.
+            study.tell(&[(id, outcome)])?;
+            progress(Step::of(study.history(), id, budget));
+        }
+        let candidates = next_round(strategy, study.history(), budget, batch)?;
+        if candidates.is_empty() {
+            return Ok(study.history().trace());
+        }
+        study.ask(candidates)?;
+    }
+}
+
+/// The queries of the next round; empty at the end of the search.
+pub(crate) fn next_round(
+    strategy: &mut dyn Strategy,
+    history: &History,
+    budget: usize,
+    batch: usize,
+) -> Result<Vec<Candidate>, Error> {
+    let n_asked = history.n_asked();
+    // Published loops exceed the budget, one query at a time.
+    let left = match budget.saturating_sub(n_asked) {
+        0 if n_asked < budget + strategy.overrun() => 1,
+        left => left,
+    };
+    if left == 0 {
+        return Ok(Vec::new());
+    }
+    let mut candidates = strategy.propose(history, batch.min(left))?;
+    candidates.truncate(left);
+    Ok(candidates)
+}
+
+/// Errs if rounds would be empty.
+pub(crate) fn check_batch(batch: usize) -> Result<(), Error> {
     if batch == 0 {
         return Err(Error::BadSetting { name: "batch", value: "0".to_owned(), range: "a round asks at least 1 query" });
     }
-    loop {
-        journal.poll()?;
-        loop {
-            let next = journal.history().pending().next().map(|entry| (entry.id, evaluate(oracle, entry)));
-            let Some((id, outcome)) = next else { break };
-            // Another process may have answered meanwhile. The first answer holds, and the search continues with it.
-            journal.tell(&[(id, outcome)])?;
-            let history = journal.history();
-            let best = history.best().map(|(_, score)| score);
-            progress(Step { entry: &history.entries()[id], best, n_asked: history.n_asked(), budget });
-        }
-        let n_asked = journal.history().n_asked();
-        // Published loops exceed the budget, one query at a time.
-        let left = match budget.saturating_sub(n_asked) {
-            0 if n_asked < budget + strategy.overrun() => 1,
-            left => left,
-        };
-        if left == 0 {
-            break;
-        }
-        let mut candidates = strategy.propose(journal.history(), batch.min(left))?;
-        candidates.truncate(left);
-        if candidates.is_empty() {
-            break;
-        }
-        journal.ask(candidates)?;
-    }
-    Ok(journal.history().trace())
+    Ok(())
 }
 
 /// As [`run`], without a file. For experiments over many seeds.
@@ -81,8 +109,9 @@ pub fn run_in_memory(
     run(strategy, oracle, &mut journal, budget, batch, &mut |_| {})
 }
 
-fn evaluate(oracle: &dyn Oracle, entry: &Entry) -> Outcome {
-    match oracle.evaluate(std::slice::from_ref(&entry.candidate.dag)) {
+/// What an oracle says to one graph, as an answer.
+pub(crate) fn evaluate(oracle: &dyn Oracle, dag: &Dag) -> Outcome {
+    match oracle.evaluate(std::slice::from_ref(dag)) {
         Ok(scores) if scores.len() == 1 => Outcome::of(scores[0]),
         Ok(scores) => Outcome::Failed(format!("the oracle gave {} scores for one graph", scores.len())),
         Err(error) => Outcome::Failed(error.to_string()),

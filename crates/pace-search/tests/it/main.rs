@@ -14,6 +14,8 @@ mod oracle_nas101;
 mod oracle_nas301;
 mod oracle_observations;
 mod oracle_table;
+#[cfg(all(unix, feature = "postgres"))]
+mod postgres_server;
 mod search_climb;
 mod search_curve;
 mod search_encoded;
@@ -31,6 +33,12 @@ mod search_resume;
 mod search_round_trip;
 mod search_sample;
 mod search_together;
+#[cfg(all(unix, feature = "postgres"))]
+mod study_crashes;
+mod study_laws;
+#[cfg(all(unix, feature = "postgres"))]
+mod study_postgres;
+mod study_share;
 mod surrogate_additive;
 mod surrogate_bound;
 mod surrogate_fit;

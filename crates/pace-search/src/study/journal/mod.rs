@@ -30,6 +30,9 @@
 //! shell's `>>` needs no lock if it writes a whole line at once; a script that writes in pieces locks the file, as
 //! `flock search.jsonl script` does.
 //!
+//! Workers that share the queries among them [`claim`](Journal::claim) one at a time. A claim is a lock on the file
+//! `search.jsonl.claims/<id>`, which the system releases when its process ends. Whoever answers by hand needs none.
+//!
 //! ```
 //! use pace_search::{Candidate, Header, Journal, Origin, Outcome};
 //! let mut journal = Journal::in_memory(Header::new("mine", 0, serde_json::json!({})));
@@ -40,54 +43,23 @@
 //! ```
 
 use std::path::Path;
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{Claim, Header, Study};
+use crate::answers::Answers;
 use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::history::{History, Outcome};
 
+mod claims;
 mod line;
 mod tape;
 
+use claims::Claims;
 use line::Line;
 use tape::{N_WAITS, Tape};
-
-/// Version of the file format.
-const FORMAT: u32 = 1;
-
-/// The search that a journal belongs to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
-    /// Version of the format.
-    #[serde(rename = "pace_journal")]
-    pub format: u32,
-    /// Name of the search.
-    pub search: String,
-    /// Its seed.
-    pub seed: u64,
-    /// Everything else that determines the queries.
-    pub config: Value,
-}
-
-impl Header {
-    /// A header of the current format.
-    pub fn new(search: &str, seed: u64, config: Value) -> Header {
-        Header { format: FORMAT, search: search.to_owned(), seed, config }
-    }
-
-    /// The first field in which the header of a file differs from the wanted one.
-    fn difference(&self, wanted: &Header) -> Option<(&'static str, String, String)> {
-        let fields = [
-            ("format", self.format.to_string(), wanted.format.to_string()),
-            ("search", format!("'{}'", self.search), format!("'{}'", wanted.search)),
-            ("seed", self.seed.to_string(), wanted.seed.to_string()),
-            ("config", self.config.to_string(), wanted.config.to_string()),
-        ];
-        fields.into_iter().find(|(_, found, wanted)| found != wanted)
-    }
-}
 
 /// A [`History`] that is written to a file as it grows.
 #[derive(Debug)]
@@ -98,6 +70,7 @@ pub struct Journal {
     staged: Vec<Candidate>,
     late: Vec<(usize, Outcome)>,
     tape: Option<Tape>,
+    claims: Claims,
     may_ask: bool,
 }
 
@@ -105,14 +78,14 @@ impl Journal {
     /// A journal without a file, for short searches.
     pub fn in_memory(header: Header) -> Journal {
         let (history, staged, late) = Default::default();
-        Journal { header, history, staged, late, tape: None, may_ask: true }
+        Journal { header, history, staged, late, tape: None, claims: Claims::default(), may_ask: true }
     }
 
     /// Opens the journal of a search, or creates it if there is no file. The journal of another search is an error.
     pub fn open(path: &Path, header: Header) -> Result<Journal, Error> {
         let text = serde_json::to_string(&header).expect("a header is plain data");
         let tape = Tape::open(path, &text)?;
-        let mut journal = Journal { tape: Some(tape), ..Journal::in_memory(header) };
+        let mut journal = Journal { tape: Some(tape), claims: Claims::beside(path), ..Journal::in_memory(header) };
         // Nothing is written before the header has shown that this is our file.
         journal.read_header(true)?;
         // A line that is unfinished now was cut short by whatever ended the search before.
@@ -123,7 +96,8 @@ impl Journal {
     /// Opens the journal of any search, to read it and to answer its queries. It cannot ask.
     pub fn join(path: &Path) -> Result<Journal, Error> {
         let header = Header::new("", 0, Value::Null);
-        let mut journal = Journal { tape: Some(Tape::join(path)?), may_ask: false, ..Journal::in_memory(header) };
+        let (tape, claims) = (Some(Tape::join(path)?), Claims::beside(path));
+        let mut journal = Journal { tape, claims, may_ask: false, ..Journal::in_memory(header) };
         journal.read_header(false)?;
         journal.poll()?;
         Ok(journal)
@@ -163,29 +137,13 @@ impl Journal {
     /// # Errors
     /// If a query was never asked, if `answers` holds two different ones to the same query, or if the file cannot be written.
     pub fn tell(&mut self, answers: &[(usize, Outcome)]) -> Result<Vec<(usize, Outcome)>, Error> {
-        let answers: Vec<(usize, Outcome)> =
-            answers.iter().map(|(id, outcome)| (*id, outcome.clone().checked())).collect();
-        for (index, (id, outcome)) in answers.iter().enumerate() {
-            if let Some((_, other)) = answers[..index].iter().find(|(known, other)| known == id && other != outcome) {
-                return Err(Error::contradiction(*id, other, outcome));
-            }
-        }
+        let answers = Answers::new(answers)?;
         let mut late = Vec::new();
         // Compared before anything is written: a written answer cannot be removed.
         let mut fresh = |history: &History| -> Result<Vec<(usize, Outcome)>, Error> {
-            let mut fresh = Vec::with_capacity(answers.len());
-            for (id, outcome) in &answers {
-                match first_answer(history, *id) {
-                    Some(first) if first != outcome => late.push((*id, outcome.clone())),
-                    Some(_) => {}
-                    None => {
-                        history.check(*id, outcome)?;
-                        fresh.push((*id, outcome.clone()));
-                    }
-                }
-            }
-            fresh.dedup_by(|a, b| a.0 == b.0);
-            Ok(fresh)
+            let sorted = answers.sort(history)?;
+            late = sorted.late;
+            Ok(sorted.fresh)
         };
         if self.tape.is_none() {
             let fresh = fresh(&self.history)?;
@@ -195,7 +153,25 @@ impl Journal {
                 Ok(fresh(history)?.iter().map(|(id, outcome)| line::tell(*id, outcome)).collect())
             })?;
         }
+        answers.ids().for_each(|id| self.claims.forget(id));
         Ok(late)
+    }
+
+    /// Claims the first query that has neither an answer nor a claim. A claim lasts until its answer, until it is released, or
+    /// until this process ends, however it ends: the system notices that, so that no lease is needed.
+    pub fn claim(&mut self, worker: &str) -> Result<Option<Claim>, Error> {
+        self.poll()?;
+        let pending: Vec<usize> = self.history.pending().map(|entry| entry.id).collect();
+        for id in pending {
+            let Some(claim) = self.claims.take(id, worker)? else { continue };
+            // It may have been answered between our look and our claim.
+            self.poll()?;
+            if self.history.answer(id).is_none() {
+                return Ok(Some(claim));
+            }
+            self.claims.forget(id);
+        }
+        Ok(None)
     }
 
     /// The answers in the file that came after others and differ from them, e.g. of a script that does not look first.
@@ -212,7 +188,7 @@ impl Journal {
             let broken = |reason| Error::Journal { path: path.clone(), line: first + index + 1, reason };
             match line::parse(&text).map_err(broken)? {
                 Line::Blank => {}
-                Line::Tell { id, outcome } => match first_answer(&self.history, id) {
+                Line::Tell { id, outcome } => match self.history.answer(id) {
                     Some(first) if *first != outcome => self.late.push((id, outcome)),
                     Some(_) => {}
                     None => self.history.tell(id, outcome).map_err(|error| broken(error.to_string()))?,
@@ -273,8 +249,8 @@ impl Journal {
             line: 1,
             reason: format!("this is not the header of a journal ({error}); take another file"),
         })?;
-        let wanted = if compare { self.header.clone() } else { Header { format: FORMAT, ..found.clone() } };
-        if let Some((field, found, wanted)) = found.difference(&wanted) {
+        let wanted = compare.then_some(&self.header);
+        if let Some((field, found, wanted)) = found.difference(wanted) {
             return Err(Error::JournalHeader { path, field, found, wanted });
         }
         self.header = found;
@@ -282,7 +258,38 @@ impl Journal {
     }
 }
 
-/// The answer that holds; `None` as long as there is none, or no such query.
-fn first_answer(history: &History, id: usize) -> Option<&Outcome> {
-    history.entries().get(id).and_then(|entry| entry.outcome.as_ref())
+impl Study for Journal {
+    fn header(&self) -> &Header {
+        Journal::header(self)
+    }
+
+    fn history(&self) -> &History {
+        Journal::history(self)
+    }
+
+    fn poll(&mut self) -> Result<bool, Error> {
+        Journal::poll(self)
+    }
+
+    fn ask(&mut self, candidates: Vec<Candidate>) -> Result<bool, Error> {
+        // Nobody else may ask as long as this journal is open.
+        Journal::ask(self, candidates).map(|()| true)
+    }
+
+    fn tell(&mut self, answers: &[(usize, Outcome)]) -> Result<Vec<(usize, Outcome)>, Error> {
+        Journal::tell(self, answers)
+    }
+
+    fn claim(&mut self, worker: &str, _lease: Duration) -> Result<Option<Claim>, Error> {
+        Journal::claim(self, worker)
+    }
+
+    fn renew(&mut self, claim: &Claim, _lease: Duration) -> Result<bool, Error> {
+        Ok(self.claims.holds(claim))
+    }
+
+    fn release(&mut self, claim: &Claim) -> Result<(), Error> {
+        self.claims.release(claim);
+        Ok(())
+    }
 }

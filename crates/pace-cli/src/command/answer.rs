@@ -5,26 +5,27 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use pace_search::Journal;
 use serde_json::json;
 
 use crate::progress;
-use crate::search::{OracleArg, Progress, Scorer, Study, answer_all};
+use crate::search::{OracleArg, Progress, Scorer, answer_all, join};
 use crate::source::HowArgs;
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
   pace answer study --oracle cmd:./score.sh --workers 4
+  pace answer 'postgres://ann@db.example.org/lab?study=na' --oracle cmd:./score.sh      on any host
 
-Any number of processes may answer; each query is evaluated by one of them. If a process is killed, another takes its queries.
+Any number of processes may answer; each query is evaluated by one of them. If a process is killed, another takes its queries;
+in a database after a minute. PGPASSWORD holds the password if the address has none.
 ";
 
-/// Answer the queries of a search that runs elsewhere on this file system
+/// Answer the queries of a search that runs elsewhere on this file system, or anywhere if they are in a database
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The folder of the search
+    /// The folder of the search, or what it was given as --study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
     /// Who scores: cmd:COMMAND, or table:FILE
@@ -43,18 +44,18 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If there is no such search, or its journal cannot be written.
+/// If there is no such search, or its answers cannot be written.
 pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if args.timeout.is_some_and(|seconds| !(seconds > 0.0 && seconds < 1e9)) {
         bail!("--timeout must be a number of seconds above 0");
     }
-    let study = Study::read(&args.study)?;
+    let (study, shared) = join(&args.study)?;
     let timeout = args.timeout.map(Duration::from_secs_f64);
     let (scorer, _) = Scorer::of(&args.oracle, &args.how, Some(&study.spec), timeout, terminal)?;
-    let journal = Mutex::new(Journal::join(&Study::journal(&args.study))?);
+    let shared = Mutex::new(shared);
     let bar = terminal.bar(progress::steps("answer", study.queries));
     let observe = |now: Progress| bar.set_position(now.n_answered as u64);
-    answer_all(&journal, &args.study, &scorer, (study.queries, args.workers as usize), &observe)?;
+    answer_all(&shared, &scorer, (study.queries, args.workers as usize), &observe)?;
     bar.finish_and_clear();
     terminal.result(&json!({"queries": study.queries}), || format!("all {} queries have answers", study.queries))
 }

@@ -8,14 +8,14 @@ use anyhow::{Result, bail};
 use pace_graph::{Dag, Named};
 use pace_kit::search::Method;
 use pace_kit::{Model, SearchSpace};
-use pace_search::{Header, Journal, Known, Outcome};
+use pace_search::{Header, History, Known, Outcome, PostgresStudy};
 use pace_train::record::{DataKind, Metric, MetricSpec, Run, RunId};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::page;
 use crate::progress;
-use crate::search::{Allow, AllowArg, OracleArg, Scorer, Study, drive};
+use crate::search::{Allow, AllowArg, OracleArg, Scorer, Study, address, drive, keep_journal, open};
 use crate::source::{self, SourceArgs, read_spec};
 use crate::terminal::{Terminal, columns};
 
@@ -25,6 +25,8 @@ Examples:
   pace search graphs.jsonl --oracle table:graphs.jsonl --out try     rehearse on graphs whose scores are known
   pace search graphs.jsonl --oracle cmd:./score.sh --workers 0 --out study
   pace answer study --oracle cmd:./score.sh --workers 4              on other terminals
+  pace search graphs.jsonl --oracle cmd:./score.sh --study 'postgres://ann@db.example.org/lab?study=na' --out study
+  pace answer 'postgres://ann@db.example.org/lab?study=na' --oracle cmd:./score.sh     on other hosts
   pace search graphs.jsonl --oracle cmd:./score.sh --allow cmd:./valid.py --out study
 
 The command gets the graph as one line of JSON on standard input, {\"query\": 7, \"ops\": [...], \"edges\": [[0, 1], ...]}, and prints the
@@ -48,6 +50,10 @@ pub struct Args {
     /// The folder of the search
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Where queries and answers stand, for workers on many hosts: postgres://USER@HOST/DATABASE?study=NAME. Not encrypted;
+    /// PGPASSWORD holds the password [default: a journal in the folder]
+    #[arg(long, value_name = "ADDRESS")]
+    study: Option<String>,
     /// A trained model whose vectors guide the search [default: operations, edges and counts guide it]
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
@@ -75,7 +81,7 @@ pub struct Args {
     /// Forget the scores that the graphs have
     #[arg(long)]
     cold: bool,
-    /// Delete what the folder holds and start anew
+    /// Delete what the folder and the study hold and start anew
     #[arg(long)]
     fresh: bool,
     /// Seed of everything random
@@ -120,8 +126,10 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let workers = args.workers as usize;
     let batch = args.batch.map_or_else(|| workers.max(5), |batch| batch as usize);
     let queries = args.queries as usize;
+    let address = args.study.as_deref().map(address).transpose()?;
     if args.fresh {
         Run::clear(&args.out)?;
+        address.clone().map(PostgresStudy::remove).transpose()?;
     }
     let settings = json!({
         "version": env!("CARGO_PKG_VERSION"), "strategy": strategy, "batch": batch, "spec": graphs.spec,
@@ -138,10 +146,11 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     };
     let mut run = Run::start(&args.out, id)?;
     run.data(DataKind::Real, format!("{} graphs from {}", graphs.dags.len(), graphs.source));
-    Study { spec: graphs.spec.clone(), queries }.write(&args.out)?;
-    let journal = Journal::open(&Study::journal(&args.out), Header::new(strategy.name(), args.seed, settings))?;
-    if journal.history().n_asked() > 0 {
-        terminal.say(format!("resuming after {} queries", journal.history().n_asked()));
+    let about = Study { spec: graphs.spec.clone(), queries };
+    about.write(&args.out)?;
+    let study = open(address, &args.out, Header::new(strategy.name(), args.seed, settings), &about)?;
+    if study.history().n_asked() > 0 {
+        terminal.say(format!("resuming after {} queries", study.history().n_asked()));
     }
     let allow = Arc::new(Allow::of(args.allow.as_ref(), &args.source.how, &graphs.spec, terminal)?);
     let rule = Arc::clone(&allow);
@@ -154,7 +163,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         allow.check()?;
         space = among?;
     }
-    let journal = Mutex::new(journal);
+    let study = Mutex::new(study);
     let bar = terminal.bar(progress::steps("search", queries));
     let observe = |now: crate::search::Progress| {
         bar.set_position(now.n_answered as u64);
@@ -163,19 +172,22 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         }
     };
     let driven = space.with_strategy(&strategy, args.seed, |strategy| {
-        drive(strategy, &journal, &args.out, &scorer, (queries, batch, workers), &observe)
+        drive(strategy, &study, &scorer, (queries, batch, workers), &observe)
     });
     bar.finish_and_clear();
     // A rule that fails ends the search early, and is the reason to name.
     allow.check()?;
     driven?;
-    let journal = journal.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    finish(&journal, &graphs.spec, run, args, terminal)
+    let study = study.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if args.study.is_some() {
+        keep_journal(&*study, &args.out)?;
+    }
+    finish(study.history(), &graphs.spec, run, args, terminal)
 }
 
 /// Says what was found.
-fn finish(journal: &Journal, spec: &pace_graph::DagSpec, mut run: Run, args: &Args, terminal: &Terminal) -> Result<()> {
-    let entries = journal.history().entries();
+fn finish(history: &History, spec: &pace_graph::DagSpec, mut run: Run, args: &Args, terminal: &Terminal) -> Result<()> {
+    let entries = history.entries();
     let mut found: Vec<Found> = Vec::new();
     let mut n_failed = 0;
     for entry in entries {

@@ -44,9 +44,4 @@ impl Study {
     pub fn journal(dir: &Path) -> PathBuf {
         dir.join("journal.jsonl")
     }
-
-    /// The claims of its workers.
-    pub fn claims(dir: &Path) -> PathBuf {
-        dir.join("claims")
-    }
 }

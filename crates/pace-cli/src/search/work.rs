@@ -1,19 +1,22 @@
 //! The loop: a search asks in rounds, workers of this process and of others answer.
 
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
 use pace_graph::Dag;
 use pace_search::strategy::Strategy;
-use pace_search::{Journal, Outcome};
+use pace_search::{Claim, Study, keep};
 
-use super::claim::{Claim, Claims};
-use super::{Scorer, Study};
+use super::Scorer;
 
-/// Between looks at a journal that others write.
+/// Between looks at a study that others write.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a claim outlives its worker, where nobody notices a death. It is renewed as long as the worker lives.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// What a search asks and what was answered, for all workers of this process.
+pub type Shared = Mutex<Box<dyn Study>>;
 
 /// What happened, for a progress bar.
 #[derive(Clone, Copy, Debug)]
@@ -27,55 +30,52 @@ pub struct Progress {
 /// Asks `budget` queries, `batch` at a time, and answers them by `workers` threads of this process, unless others are faster.
 ///
 /// # Errors
-/// Those of the strategy and the journal.
+/// Those of the strategy and the study.
 pub fn drive(
     strategy: &mut dyn Strategy,
-    journal: &Mutex<Journal>,
-    dir: &Path,
+    study: &Shared,
     scorer: &Scorer,
     (budget, batch, workers): (usize, usize, usize),
     observe: &(dyn Fn(Progress) + Sync),
 ) -> Result<()> {
-    let claims = Claims::in_folder(&Study::claims(dir))?;
     loop {
         {
-            let mut journal = locked(journal);
-            journal.poll()?;
-            observe(progress(&journal));
-            if journal.history().pending().next().is_none() {
-                let left = budget.saturating_sub(journal.history().n_asked());
+            let mut study = locked(study);
+            study.poll()?;
+            observe(progress(&**study));
+            if study.history().pending().next().is_none() {
+                let left = budget.saturating_sub(study.history().n_asked());
                 let mut candidates =
-                    if left == 0 { Vec::new() } else { strategy.propose(journal.history(), batch.min(left))? };
+                    if left == 0 { Vec::new() } else { strategy.propose(study.history(), batch.min(left))? };
                 candidates.truncate(left);
                 if candidates.is_empty() {
                     return Ok(());
                 }
-                journal.ask(candidates)?;
+                // If another host has asked meanwhile, its queries are there now.
+                study.ask(candidates)?;
             }
         }
-        answer_pending(journal, &claims, scorer, workers, observe)?;
+        answer_pending(study, scorer, workers, observe)?;
     }
 }
 
 /// Answers the queries of another process until there are no more.
 ///
 /// # Errors
-/// Those of the journal.
+/// Those of the study.
 pub fn answer_all(
-    journal: &Mutex<Journal>,
-    dir: &Path,
+    study: &Shared,
     scorer: &Scorer,
     (budget, workers): (usize, usize),
     observe: &(dyn Fn(Progress) + Sync),
 ) -> Result<()> {
-    let claims = Claims::in_folder(&Study::claims(dir))?;
     loop {
-        answer_pending(journal, &claims, scorer, workers, observe)?;
+        answer_pending(study, scorer, workers, observe)?;
         let answered = {
-            let mut journal = locked(journal);
-            journal.poll()?;
-            observe(progress(&journal));
-            progress(&journal).n_answered
+            let mut study = locked(study);
+            study.poll()?;
+            observe(progress(&**study));
+            progress(&**study).n_answered
         };
         if answered >= budget {
             return Ok(());
@@ -85,22 +85,17 @@ pub fn answer_all(
 }
 
 /// Answers what is asked, and waits for the answers of others.
-fn answer_pending(
-    journal: &Mutex<Journal>,
-    claims: &Claims,
-    scorer: &Scorer,
-    workers: usize,
-    observe: &(dyn Fn(Progress) + Sync),
-) -> Result<()> {
+fn answer_pending(study: &Shared, scorer: &Scorer, workers: usize, observe: &(dyn Fn(Progress) + Sync)) -> Result<()> {
+    let worker = worker();
     let work = || -> Result<()> {
         loop {
-            match next(journal, claims)? {
-                Next::Query(id, dag, claim) => {
-                    let outcome = scorer.score(id, &dag);
-                    tell(journal, id, outcome)?;
-                    claims.forget(id);
-                    drop(claim);
-                    observe(progress(&locked(journal)));
+            match next(study, &worker)? {
+                Next::Query(claim, dag) => {
+                    let outcome = keep(study, &claim, LEASE, || scorer.score(claim.id, &dag));
+                    let mut study = locked(study);
+                    // The first answer holds: somebody may have answered by hand.
+                    study.tell(&[(claim.id, outcome)])?;
+                    observe(progress(&**study));
                 }
                 // Others evaluate what is left.
                 Next::Taken => std::thread::sleep(LOOK),
@@ -110,13 +105,13 @@ fn answer_pending(
     };
     if workers == 0 {
         loop {
-            let mut journal = locked(journal);
-            journal.poll()?;
-            observe(progress(&journal));
-            if journal.history().pending().next().is_none() {
+            let mut study = locked(study);
+            study.poll()?;
+            observe(progress(&**study));
+            if study.history().pending().next().is_none() {
                 return Ok(());
             }
-            drop(journal);
+            drop(study);
             std::thread::sleep(LOOK);
         }
     }
@@ -130,48 +125,38 @@ fn answer_pending(
 
 enum Next {
     /// A query that is ours.
-    Query(usize, Dag, Claim),
+    Query(Claim, Dag),
     /// All pending queries have a worker.
     Taken,
     /// Nothing is pending.
     None,
 }
 
-fn next(journal: &Mutex<Journal>, claims: &Claims) -> Result<Next> {
-    let pending: Vec<usize> = {
-        let mut journal = locked(journal);
-        journal.poll()?;
-        journal.history().pending().map(|entry| entry.id).collect()
-    };
-    if pending.is_empty() {
-        return Ok(Next::None);
-    }
-    for id in pending {
-        let Some(claim) = claims.take(id)? else { continue };
-        // It may have been answered between our look and our claim.
-        let mut journal = locked(journal);
-        journal.poll()?;
-        let entry = &journal.history().entries()[id];
-        if entry.outcome.is_none() {
-            return Ok(Next::Query(id, entry.candidate.dag.clone(), claim));
+fn next(study: &Shared, worker: &str) -> Result<Next> {
+    let mut study = locked(study);
+    Ok(match study.claim(worker, LEASE)? {
+        Some(claim) => {
+            let dag = study.history().entries()[claim.id].candidate.dag.clone();
+            Next::Query(claim, dag)
         }
-        claims.forget(id);
-    }
-    Ok(Next::Taken)
+        None if study.history().pending().next().is_some() => Next::Taken,
+        None => Next::None,
+    })
 }
 
-/// The first answer holds: somebody may have answered by hand.
-fn tell(journal: &Mutex<Journal>, id: usize, outcome: Outcome) -> Result<()> {
-    locked(journal).tell(&[(id, outcome)])?;
-    Ok(())
+/// The name of this process among those of all hosts.
+fn worker() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { "some host" } else { host.trim() };
+    format!("process {} on {host}", std::process::id())
 }
 
-fn progress(journal: &Journal) -> Progress {
-    let history = journal.history();
-    Progress { n_answered: history.n_asked() - history.pending().count(), best: history.best().map(|(_, score)| score) }
+fn progress(study: &dyn Study) -> Progress {
+    let history = study.history();
+    Progress { n_answered: history.n_answered(), best: history.best().map(|(_, score)| score) }
 }
 
-/// A worker that panicked has told nothing, so the journal is whole.
-fn locked(journal: &Mutex<Journal>) -> MutexGuard<'_, Journal> {
-    journal.lock().unwrap_or_else(PoisonError::into_inner)
+/// A worker that panicked has told nothing, so the study is whole.
+fn locked(study: &Shared) -> MutexGuard<'_, Box<dyn Study>> {
+    study.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -91,6 +91,7 @@ fn failures_of_the_command_are_told_and_the_search_goes_on() {
     assert_eq!(found["failed"].as_u64(), Some(5));
     assert!(String::from_utf8_lossy(&output.stderr).contains("5 of 20 queries failed"));
     assert!(fails(dir, "answer nowhere --oracle cmd:true").contains("not the folder of a search"));
+    assert!(fails(dir, "answer postgres://db.example.org/lab --oracle cmd:true").contains("?study=NAME"));
 }
 
 /// At most two pools: no spec says that.

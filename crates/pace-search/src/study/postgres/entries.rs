@@ -5,7 +5,7 @@ use std::fmt::Write;
 use postgres::Row;
 use serde_json::Value;
 
-use super::connection::{Connection, removed};
+use super::connection::{Connection, reason, removed};
 use crate::candidate::{Candidate, Origin};
 use crate::error::Error;
 use crate::history::{History, Outcome};
@@ -155,7 +155,10 @@ fn candidate(row: &Row) -> Result<Candidate, String> {
     let place = row
         .get::<_, Option<i64>>(4)
         .map(|place| place.try_into().map_err(|_| format!("place is {place}; mend the row")));
-    Ok(Candidate { dag, place: place.transpose()?, vector: row.get(5), origin })
+    // An array may hold nulls.
+    let vector =
+        row.try_get(5).map_err(|error| format!("the vector cannot be read: {}; mend the row", reason(&error)))?;
+    Ok(Candidate { dag, place: place.transpose()?, vector, origin })
 }
 
 fn outcome(row: &Row) -> Outcome {

@@ -118,8 +118,14 @@ fn random(n_variables: usize, n_rows: usize, seconds: usize) -> Value {
         let config = ClimbConfig { max_parents: Some(MAX_PARENTS + 1), ..ClimbConfig::tabu() };
         let first = climb(&scorer, &Structure::empty(n_variables), &config, &limits);
         let config = CandidateConfig { max_parents: Some(MAX_PARENTS + 1), ..CandidateConfig::default() };
-        search_near(&scorer, &first.structure, &config, &NearConfig::default(), &limits)
-            .unwrap_or_else(|error| panic!("{error}"))
+        search_near(
+            &scorer,
+            &first.structure,
+            &config,
+            &NearConfig { n_likely: 10, sweeps: 10, ..NearConfig::default() },
+            &limits,
+        )
+        .unwrap_or_else(|error| panic!("{error}"))
     });
     found["orders"] = described(&orders, time, truth.structure());
     found["peak_mb"] = json!(peak_mb());

@@ -46,10 +46,11 @@ impl Bins {
         let (least, greatest) = (sorted[0], sorted[sorted.len() - 1]);
         let border = |bin: usize| match self.rule {
             BinRule::Quantile => sorted[bin * sorted.len() / self.count],
-            // Halves first: the difference of two large numbers may overflow.
             BinRule::Width => {
-                let share = bin as f64 / self.count as f64;
-                least * (1.0 - share) + greatest * share
+                let (bin, count) = (bin as f64, self.count as f64);
+                let border = (least * (count - bin) + greatest * bin) / count;
+                // The sum of large numbers may be beyond all numbers.
+                if border.is_finite() { border } else { least * (1.0 - bin / count) + greatest * (bin / count) }
             }
         };
         let mut borders: Vec<f64> = (1..self.count).map(border).filter(|&border| border > least).collect();

@@ -4,11 +4,12 @@ use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
 
+use super::certify::ExactConfig;
 use super::cuts::{Cluster, violated};
 use super::fractional::Fractional;
 use super::lp::{Outcome, Simplex};
 use super::problem::Problem;
-use super::relax::{Column, Row, relax};
+use super::relax::{Column, MAX_SIZE, Row, relax};
 use super::set::VarSet;
 use crate::search::Orders;
 
@@ -24,9 +25,6 @@ const ROOT_ROUNDS: usize = 8;
 /// So many divisions of a node are tried, with so many steps each (strong branching).
 const TRIALS: usize = 8;
 const TRIAL_STEPS: usize = 40;
-fn tune(name: &str, value: f64) -> f64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(value)
-}
 /// How often the root is relaxed with exact groups, as long as that drops families.
 const RELAXATIONS: usize = 6;
 /// Rows that have not been tight for a while are dropped if there are more than this, per variable.
@@ -67,8 +65,8 @@ enum Fate {
 /// family with the other in it, nor with anything that comes after the other. Cutting planes hold in all nodes. Families that
 /// cannot be part of anything better than the best known network, by their reduced cost, are ruled out below a node; those
 /// ruled out at the root are dropped for good.
-pub(super) fn solve(problem: &Problem, start: Vec<usize>, max_nodes: u64, stop: &dyn Fn() -> bool) -> Bounded {
-    let mut solver = Solver::new(problem, start);
+pub(super) fn solve(problem: &Problem, start: Vec<usize>, config: &ExactConfig, stop: &dyn Fn() -> bool) -> Bounded {
+    let mut solver = Solver::new(problem, start, config.max_group);
     let root = Node {
         before: vec![VarSet::default(); problem.n_variables()],
         allowed: vec![true; solver.columns.len()],
@@ -77,7 +75,7 @@ pub(super) fn solve(problem: &Problem, start: Vec<usize>, max_nodes: u64, stop: 
     let mut open = BinaryHeap::from([Open { bound: 0.0, number: 0, node: root }]);
     let (mut lower, mut n_nodes, mut n_opened) = (f64::INFINITY, 0, 1);
     while let Some(Open { bound, mut node, .. }) = open.pop() {
-        if bound >= solver.loss - TOLERANCE || n_nodes >= max_nodes || stop() {
+        if bound >= solver.loss - TOLERANCE || n_nodes >= config.max_nodes || stop() {
             // The least bound of all that are open.
             lower = lower.min(bound);
             break;
@@ -104,9 +102,9 @@ impl Node {
         let mut before = self.before.clone();
         let mut earlier = before[first];
         earlier.insert(first);
-        for later in 0..before.len() {
-            if later == second || before[later].contains(second) {
-                before[later] = before[later].union(&earlier);
+        for (later, before) in before.iter_mut().enumerate() {
+            if later == second || before.contains(second) {
+                *before = before.union(&earlier);
             }
         }
         Node { before, allowed: self.allowed.clone(), depth: self.depth + 1 }
@@ -151,10 +149,12 @@ struct Solver<'a> {
     /// The least bound of what was dropped.
     dropped: f64,
     n_cuts: u64,
+    /// Variables per group of the relaxation.
+    max_group: usize,
 }
 
 impl<'a> Solver<'a> {
-    fn new(problem: &'a Problem, chosen: Vec<usize>) -> Solver<'a> {
+    fn new(problem: &'a Problem, chosen: Vec<usize>, max_group: usize) -> Solver<'a> {
         let loss = problem.loss(&chosen);
         let columns: Vec<(usize, usize)> = (0..problem.n_variables())
             .flat_map(|variable| (0..problem.families(variable).len()).map(move |family| (variable, family)))
@@ -165,7 +165,7 @@ impl<'a> Solver<'a> {
             columns.iter().map(|&(variable, family)| (variable, problem.families(variable)[family].loss)).collect();
         let simplex = Simplex::new(problem.n_variables(), &costs);
         let clusters = Vec::new();
-        Solver { problem, columns, simplex, clusters, chosen, loss, dropped: f64::INFINITY, n_cuts: 0 }
+        Solver { problem, columns, simplex, clusters, chosen, loss, dropped: f64::INFINITY, n_cuts: 0, max_group }
     }
 
     fn parents(&self, column: usize) -> VarSet {
@@ -196,37 +196,28 @@ impl<'a> Solver<'a> {
             }
             self.rule_out_by_cost(node, found, &raised);
             history.push(bound);
-            if std::env::var_os("DBG").is_some() {
-                eprintln!(
-                    "DBG depth {} round {} bound {:.4} loss {:.4} cols {}/{} rows {} undecided {} {:?}",
-                    node.depth,
-                    history.len(),
-                    bound,
-                    self.loss,
-                    node.allowed.iter().filter(|a| **a).count(),
-                    self.columns.len(),
-                    self.clusters.len(),
-                    solution.arcs().iter().filter(|a| a.2 > 1e-6 && a.2 < 1.0 - 1e-6).count(),
-                    outcome
-                );
-            }
-            let patience = if node.depth == 0 {
-                tune("ROOT", ROOT_ROUNDS as f64) as usize
-            } else {
-                tune("ROUNDS", ROUNDS as f64) as usize
-            };
+            let patience = if node.depth == 0 { ROOT_ROUNDS } else { ROUNDS };
             let is_slow = history.len() > patience
-                && bound - history[history.len() - 1 - patience] < tune("TAIL", TAIL) * (self.loss - bound)
+                && bound - history[history.len() - 1 - patience] < TAIL * (self.loss - bound)
                 && !solution.is_integral();
-            if is_slow && node.depth == 0 && n_relaxed < RELAXATIONS && self.relax(node, &mut bound, stop) {
-                n_relaxed += 1;
-                history.clear();
-                continue;
-            }
-            if bound >= self.loss - TOLERANCE {
-                return Fate::Done(bound);
-            }
             let clusters = if is_slow || stop() { Vec::new() } else { violated(&solution) };
+            if clusters.is_empty()
+                && node.depth == 0
+                && self.max_group > 0
+                && n_relaxed < RELAXATIONS
+                && !stop()
+                && !solution.is_integral()
+            {
+                n_relaxed += 1;
+                let is_smaller = self.relax(node, &mut bound, stop);
+                if bound >= self.loss - TOLERANCE {
+                    return Fate::Done(bound);
+                }
+                if is_smaller {
+                    history.clear();
+                    continue;
+                }
+            }
             if clusters.is_empty() {
                 return match self.division(node, &solution) {
                     Some((one, other)) => Fate::Divided(one, other, bound),
@@ -249,13 +240,13 @@ impl<'a> Solver<'a> {
         if pairs.len() < 2 {
             return pairs.first().copied();
         }
-        let gains = pairs.par_iter().take(tune("TRIALS", TRIALS as f64) as usize).map(|&(one, other)| {
+        let gains = pairs.par_iter().take(TRIALS).map(|&(one, other)| {
             let bounds = [(one, other), (other, one)].map(|(first, second)| {
                 let mut child = node.with(first, second);
                 self.rule_out(&mut child);
                 let mut simplex = self.simplex.clone();
                 simplex.allow(|column| child.allowed[column]);
-                match simplex.solve(self.loss, tune("STEPS", TRIAL_STEPS as f64) as usize) {
+                match simplex.solve(self.loss, TRIAL_STEPS) {
                     Outcome::Infeasible => self.loss,
                     _ => simplex.bound().0.min(self.loss),
                 }
@@ -280,13 +271,8 @@ impl<'a> Solver<'a> {
             Row { cluster, multiplier, columns: inside.map(|column| column as u32).collect() }
         });
         let rows = rows.filter(|row| row.multiplier > 0.0).collect();
-        let (found, raised) = relax(self.problem.n_variables(), &columns, rows, self.loss, stop);
-        if std::env::var_os("DBG").is_some() {
-            eprintln!(
-                "DBG relaxed {found:.4} from {bound:.4}, kept {}",
-                raised.iter().filter(|r| found + **r < self.loss).count()
-            );
-        }
+        let size = self.max_group.min(MAX_SIZE);
+        let (found, raised) = relax(self.problem.n_variables(), &columns, rows, size, self.loss, stop);
         *bound = bound.max(found);
         let before = self.columns.len();
         self.rule_out_by_cost(node, found, &raised);
@@ -319,7 +305,7 @@ impl<'a> Solver<'a> {
             return;
         }
         if node.depth == 0 && n_ruled_out * 10 > self.columns.len() {
-            let kept = self.simplex.keep(&node.allowed, &vec![true; self.clusters.len()]);
+            let [kept, _] = self.simplex.keep(&node.allowed, &vec![true; self.clusters.len()]);
             let mut keep = kept.iter();
             self.columns.retain(|_| keep.next().copied().unwrap_or(true));
             let mut keep = kept.iter();
@@ -363,8 +349,8 @@ impl<'a> Solver<'a> {
             return;
         }
         let is_tight: Vec<bool> = self.simplex.slacks().iter().map(|slack| *slack < 1e-6).collect();
-        self.simplex.keep(&vec![true; self.columns.len()], &is_tight);
-        let mut tight = is_tight.into_iter();
-        self.clusters.retain(|_| tight.next().unwrap_or(true));
+        let [_, kept] = self.simplex.keep(&vec![true; self.columns.len()], &is_tight);
+        let mut kept = kept.into_iter();
+        self.clusters.retain(|_| kept.next().unwrap_or(true));
     }
 }

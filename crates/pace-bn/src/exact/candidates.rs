@@ -44,7 +44,8 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Scores all families within the limit of parents, but for those that a bound rules out (see [`crate::exact`]).
+    /// Scores all families within the limit of parents, but for those that cannot beat a subset of their parents by a bound:
+    /// that of de Campos & Ji (2011), with the log-likelihood given all other variables in place of 0.
     ///
     /// # Errors
     /// If there are more families than the configuration allows.

@@ -20,13 +20,16 @@ pub struct ExactConfig {
     pub start: OrderConfig,
     /// Components of at most so many variables are solved by dynamic programming, up to 26: 2^variables * 8 bytes.
     pub max_subsets: usize,
+    /// Larger components are bounded first by a relaxation that solves groups of so many variables exactly, up to 20: every step
+    /// takes 2^variables * variables^2 operations. 0 leaves that out.
+    pub max_group: usize,
     /// At most so many nodes of a component are solved by branch and cut.
     pub max_nodes: u64,
 }
 
 impl Default for ExactConfig {
     fn default() -> ExactConfig {
-        ExactConfig { start: OrderConfig::default(), max_subsets: 20, max_nodes: u64::MAX }
+        ExactConfig { start: OrderConfig::default(), max_subsets: 20, max_group: 18, max_nodes: u64::MAX }
     }
 }
 
@@ -101,7 +104,7 @@ pub fn certify(
             chosen
         } else {
             let known = first(&problem, members, start, config, limits);
-            let bounded = branch::solve(&problem, known, config.max_nodes, &stop);
+            let bounded = branch::solve(&problem, known, config, &stop);
             lost += bounded.lower;
             n_nodes += bounded.n_nodes;
             n_cuts += bounded.n_cuts;

@@ -45,7 +45,7 @@ pub(super) fn violated(solution: &Fractional) -> Vec<Cluster> {
     found.extend(cycles.map(|cluster| (excess(solution, &cluster), cluster)));
     found.extend(triples(solution));
     found.retain(|(excess, _)| *excess < -VIOLATION);
-    for k in 1..=(std::env::var("MAXK").ok().and_then(|v| v.parse().ok()).unwrap_or(MAX_K)) {
+    for k in 1..=MAX_K {
         if found.len() < FEW {
             found.extend(search(solution, k, VIOLATION));
         }

@@ -5,7 +5,8 @@
 //!    possible parents are solved one by one.
 //! 3. A component of few variables is solved by dynamic programming over its subsets, a larger one by branch and cut: a
 //!    linear programme over families with a cutting plane per cluster of variables (Jaakkola, Sontag, Globerson & Meila 2010;
-//!    Bartlett & Cussens 2017, GOBNILP).
+//!    Bartlett & Cussens 2017, GOBNILP). Before it branches, groups of variables are solved exactly and only what reaches beyond
+//!    a group is relaxed; families that this bound rules out are dropped.
 //!
 //! The upper bound of the certificate does not rely on the solver's arithmetic: it is evaluated from the multipliers of the
 //! cutting planes, which prove a bound whatever they are.

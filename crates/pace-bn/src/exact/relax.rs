@@ -16,10 +16,10 @@ use super::cuts::{Cluster, cyclic};
 use super::groups::Group;
 use super::set::VarSet;
 
-/// Variables per group: 2^14 subsets take a few milliseconds.
-const SIZE: usize = 14;
+/// The most variables per group: 2^20 subsets take 8 MB for each of them.
+pub(super) const MAX_SIZE: usize = 20;
 /// At most so many steps.
-const STEPS: usize = 400;
+const STEPS: usize = 150;
 /// The length of steps is halved after so many that raise no bound.
 const PATIENCE: usize = 12;
 /// Steps end when they are this short.
@@ -35,20 +35,21 @@ pub(super) struct Row {
 /// A family, as (variable, parents, loss).
 pub(super) type Column = (usize, VarSet, f64);
 
-/// A lower bound on the loss, and by how much each family raises it if it is chosen.
+/// A lower bound on the loss, and by how much each family raises it if it is chosen, with groups of at most `size` variables.
 pub(super) fn relax(
     n_variables: usize,
     columns: &[Column],
     mut rows: Vec<Row>,
+    size: usize,
     known_loss: f64,
     stop: &dyn Fn() -> bool,
 ) -> (f64, Vec<f64>) {
     let numbered = || columns.iter().zip(0..).map(|(&(variable, parents, _), number)| (variable, parents, number));
     let mut groups: Vec<Group> =
-        partition(n_variables, &rows).into_iter().map(|members| Group::new(members, numbered())).collect();
+        partition(n_variables, &rows, size).into_iter().map(|members| Group::new(members, numbered())).collect();
     let (mut best, mut best_costs) = (f64::NEG_INFINITY, Vec::new());
     let (mut length, mut n_idle) = (1.0, 0);
-    for _ in 0..STEPS {
+    for step in 0..STEPS {
         let costs = reduced(columns, &rows);
         let constant: f64 = rows.iter().map(|row| row.multiplier * row.cluster.k as f64).sum();
         let solved: Vec<(f64, Vec<u32>)> =
@@ -61,7 +62,7 @@ pub(super) fn relax(
         if bound > best {
             (best, best_costs) = (bound, costs);
         }
-        if best >= known_loss || stop() {
+        if best >= known_loss || step + 1 == STEPS || stop() {
             break;
         }
         if n_idle > PATIENCE {
@@ -83,9 +84,9 @@ pub(super) fn relax(
         if norm == 0.0 {
             break;
         }
-        let step = length * (known_loss - bound) / norm;
+        let reach = length * (known_loss - bound) / norm;
         for (row, slope) in rows.iter_mut().zip(slopes) {
-            row.multiplier = (row.multiplier + step * slope).max(0.0);
+            row.multiplier = (row.multiplier + reach * slope).max(0.0);
         }
     }
     let mut raised = vec![0.0; columns.len()];
@@ -128,7 +129,7 @@ fn add_cycles(n_variables: usize, columns: &[Column], is_chosen: &[bool], rows: 
 
 /// Groups of variables that the multipliers tie together: the two groups with the greatest sum between them are joined while
 /// they are small enough.
-fn partition(n_variables: usize, rows: &[Row]) -> Vec<Vec<usize>> {
+fn partition(n_variables: usize, rows: &[Row], size: usize) -> Vec<Vec<usize>> {
     let mut ties = vec![vec![0.0; n_variables]; n_variables];
     for row in rows.iter().filter(|row| row.multiplier > 0.0) {
         let share = row.multiplier / (row.cluster.members.len() as f64 - 1.0);
@@ -141,7 +142,7 @@ fn partition(n_variables: usize, rows: &[Row]) -> Vec<Vec<usize>> {
         let mut best: Option<(f64, usize, usize)> = None;
         for a in 0..groups.len() {
             for b in a + 1..groups.len() {
-                if groups[a].len() + groups[b].len() > SIZE {
+                if groups[a].len() + groups[b].len() > size {
                     continue;
                 }
                 let sum: f64 = groups[a]

@@ -18,16 +18,18 @@ pub struct Sample {
 impl Network {
     /// Draws rows, each variable after its parents (logic sampling, Henrion 1988). The same generator gives the same rows.
     pub fn sample(&self, n_rows: usize, rng: &mut impl Rng) -> Sample {
-        let mut columns = vec![vec![0; n_rows]; self.n_variables()];
+        let mut columns = vec![Vec::with_capacity(n_rows); self.n_variables()];
         let order = self.structure().order();
-        for row in 0..n_rows {
+        let mut row = vec![0; self.n_variables()];
+        for _ in 0..n_rows {
             for &variable in &order {
                 let parents = self.structure().parents(variable).iter();
                 let configuration = parents.fold(0, |key, &parent| {
-                    key * self.levels(parent.into()).len() + usize::from(columns[usize::from(parent)][row])
+                    key * self.levels(parent.into()).len() + usize::from(row[usize::from(parent)])
                 });
-                columns[usize::from(variable)][row] = draw(self.cpt(variable.into()).row(configuration), rng);
+                row[usize::from(variable)] = draw(self.cpt(variable.into()).row(configuration), rng);
             }
+            columns.iter_mut().zip(&row).for_each(|(column, &level)| column.push(level));
         }
         let levels = (0..self.n_variables()).map(|variable| self.levels(variable).to_vec()).collect();
         Sample { names: self.names().to_vec(), levels, columns }

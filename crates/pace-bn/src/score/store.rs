@@ -9,9 +9,12 @@ use super::points::Points;
 /// Threads rarely meet in one of so many maps.
 const SHARDS: usize = 64;
 
+/// Potentials by set, of some of the sets.
+type Shard = HashMap<Box<[u16]>, Points, BuildHasherDefault<Mix>>;
+
 /// Potentials by set.
 pub(super) struct Store {
-    shards: Vec<Mutex<HashMap<Box<[u16]>, Points, BuildHasherDefault<Mix>>>>,
+    shards: Vec<Mutex<Shard>>,
 }
 
 impl Store {
@@ -32,7 +35,7 @@ impl Store {
         self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner).len()).sum()
     }
 
-    fn shard(&self, set: &[u16]) -> MutexGuard<'_, HashMap<Box<[u16]>, Points, BuildHasherDefault<Mix>>> {
+    fn shard(&self, set: &[u16]) -> MutexGuard<'_, Shard> {
         let mut hash = Mix::default();
         set.iter().for_each(|&variable| hash.write_u16(variable));
         let shard = &self.shards[(hash.0 >> 40) as usize % SHARDS];

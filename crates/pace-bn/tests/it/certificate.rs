@@ -32,12 +32,14 @@ fn branch_and_cut_agrees_with_dynamic_programming() {
         let config = CandidateConfig { max_parents: Some(2 + seed as usize % 3), ..CandidateConfig::default() };
         let candidates = Candidates::all(&scorer, &config).unwrap();
         let exact = certify(&candidates, None, &ExactConfig::default(), &Limits::default()).unwrap();
-        // A poor start, so that the branches have something to do.
-        let config = ExactConfig { start: ONE, max_subsets: 0, max_nodes: u64::MAX };
-        let cut = certify(&candidates, None, &config, &Limits::default()).unwrap();
-        assert_eq!(cut.score, exact.score, "seed {seed}: {cut:?}");
-        assert!(cut.is_proven() && exact.is_proven(), "seed {seed}: {cut:?}");
-        assert_eq!(scorer.structure(&cut.structure), cut.score);
+        // A poor start, so that the branches have something to do; without groups, with small ones, and with one of all.
+        for max_group in [0, 3, 5, 20] {
+            let config = ExactConfig { start: ONE, max_subsets: 0, max_group, max_nodes: u64::MAX };
+            let cut = certify(&candidates, None, &config, &Limits::default()).unwrap();
+            assert_eq!(cut.score, exact.score, "seed {seed}: {cut:?}");
+            assert!(cut.is_proven() && exact.is_proven(), "seed {seed}: {cut:?}");
+            assert_eq!(scorer.structure(&cut.structure), cut.score);
+        }
     }
 }
 
@@ -48,10 +50,12 @@ fn a_search_that_is_stopped_has_a_bound_that_holds() {
     let candidates = Candidates::all(&scorer, &CandidateConfig::default()).unwrap();
     let best = certify(&candidates, None, &ExactConfig::default(), &Limits::default()).unwrap();
     for max_nodes in [0, 1, 2, 5] {
-        let config = ExactConfig { start: ONE, max_subsets: 0, max_nodes };
-        let found = certify(&candidates, None, &config, &Limits::default()).unwrap();
-        assert!(found.score <= best.score && found.upper_bound >= best.score.nats() - 1e-6, "{found:?}");
-        assert!(found.n_nodes <= max_nodes * found.components.len() as u64);
+        for max_group in [0, 5] {
+            let config = ExactConfig { start: ONE, max_subsets: 0, max_group, max_nodes };
+            let found = certify(&candidates, None, &config, &Limits::default()).unwrap();
+            assert!(found.score <= best.score && found.upper_bound >= best.score.nats() - 1e-6, "{found:?}");
+            assert!(found.n_nodes <= max_nodes * found.components.len() as u64);
+        }
     }
     let stop = || true;
     let limits = Limits { stop: Some(&stop), ..Limits::default() };

@@ -6,8 +6,11 @@ use pace_bn::{Confusion, Cpdag, Link, Structure, shd, shd_dags};
 
 use crate::support::all_structures;
 
+/// Linked pairs, and colliders.
+type Signature = (BTreeSet<(u16, u16)>, BTreeSet<(u16, u16, u16)>);
+
 /// What decides the class (Verma & Pearl 1990): the linked pairs, and the colliders whose parents are not linked.
-fn signature(structure: &Structure) -> (BTreeSet<(u16, u16)>, BTreeSet<(u16, u16, u16)>) {
+fn signature(structure: &Structure) -> Signature {
     let linked: BTreeSet<(u16, u16)> = structure.arcs().map(|(a, b)| (a.min(b), a.max(b))).collect();
     let mut colliders = BTreeSet::new();
     for child in 0..structure.n_variables() as u16 {

@@ -46,8 +46,7 @@ fn the_order_of_columns_changes_nothing() {
     let dir = tempdir().unwrap();
     rows(dir.path());
     let text = fs::read_to_string(dir.path().join("data.csv")).unwrap();
-    let turned: Vec<String> =
-        text.lines().map(|line| line.split(',').rev().collect::<Vec<_>>().join(",")).collect();
+    let turned: Vec<String> = text.lines().map(|line| line.split(',').rev().collect::<Vec<_>>().join(",")).collect();
     fs::write(dir.path().join("turned.csv"), turned.join("\n")).unwrap();
     for method in ["exact", "orders", "tabu", "climb"] {
         ok(dir.path(), &format!("bn learn data.csv --method {method} --out a"));

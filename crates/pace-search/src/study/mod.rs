@@ -8,7 +8,7 @@
 //! - A query has at most one [`Claim`] at a time. The claim of a dead worker ends, and another worker gets the query.
 //! - What was asked or told is on the disk when the call returns.
 //!
-//! [`copy`](crate::copy) moves a search from one study to another.
+//! [`copy`](fn@crate::copy) moves a search from one study to another.
 //!
 //! ```
 //! use std::time::Duration;

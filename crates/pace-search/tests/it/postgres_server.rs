@@ -34,10 +34,24 @@ pub struct Server {
 impl Server {
     /// A new server of its own; `None`, said aloud, if this machine has none.
     pub fn start() -> Option<Server> {
-        let programs = programs().or_else(|| {
+        Server::or_skip(programs().map(Server::of))
+    }
+
+    /// The server that the tests of this process share.
+    pub fn shared() -> Option<&'static Server> {
+        static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+        Server::or_skip(SERVER.get_or_init(|| programs().map(Server::of)).as_ref())
+    }
+
+    fn or_skip<T>(server: Option<T>) -> Option<T> {
+        if server.is_none() {
             say_skipped(&format!("no PostgreSQL server in {DEBIAN} (Debian: postgresql), and {VARIABLE} names none"));
-            None
-        })?;
+        }
+        server
+    }
+
+    /// A new server by these programs.
+    fn of(programs: PathBuf) -> Server {
         let dir = tempfile::Builder::new().prefix("pace-pg").tempdir().unwrap().keep();
         let is_root = std::fs::metadata(&dir).unwrap().uid() == 0;
         let user = is_root.then(|| USERS.into_iter().find_map(ids).expect("a user that is not root"));
@@ -49,16 +63,7 @@ impl Server {
         let output = server.command("initdb").args(arguments).arg(server.dir.join("data")).output().unwrap();
         assert!(output.status.success(), "initdb: {}", String::from_utf8_lossy(&output.stderr));
         server.run();
-        Some(server)
-    }
-
-    /// The server that the tests of this process share.
-    pub fn shared() -> Option<&'static Server> {
-        static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-        SERVER.get_or_init(Server::start).as_ref().or_else(|| {
-            say_skipped("no PostgreSQL server");
-            None
-        })
+        server
     }
 
     /// Starts it again after [`stop`](Self::stop), and waits until it answers.

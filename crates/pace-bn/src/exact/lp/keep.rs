@@ -5,9 +5,9 @@ use super::state::Simplex;
 impl Simplex {
     /// Drops columns and cluster rows that are not kept, and goes on with what is left of the basis.
     ///
-    /// Columns in the basis or at their upper bound are kept all the same; the result says which are. A row is kept unless its
-    /// slack is in the basis.
-    pub(in crate::exact) fn keep(&mut self, columns: &[bool], clusters: &[bool]) -> Vec<bool> {
+    /// Columns in the basis or at their upper bound are kept all the same; a row is kept unless its slack
+    /// is in the basis. The result says which columns and which rows are left.
+    pub(in crate::exact) fn keep(&mut self, columns: &[bool], clusters: &[bool]) -> [Vec<bool>; 2] {
         let n_columns = self.n_columns();
         let kept: Vec<bool> = (0..n_columns)
             .map(|column| columns[column] || self.place[column].is_some() || self.is_at_upper[column])
@@ -46,6 +46,6 @@ impl Simplex {
         self.place = vec![None; self.upper.len()];
         self.basis.iter().enumerate().for_each(|(place, &column)| self.place[column] = Some(place));
         self.refactor();
-        kept
+        [kept, kept_rows]
     }
 }

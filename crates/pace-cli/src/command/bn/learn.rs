@@ -46,9 +46,9 @@ pub struct Args {
     /// How to search
     #[arg(long, value_enum, default_value = "exact")]
     method: MethodArg,
-    /// End the search after so many minutes, with the best network so far
-    #[arg(long, value_name = "X")]
-    minutes: Option<f64>,
+    /// End the search after so many minutes, with the best network so far and a bound on how much better another can be
+    #[arg(long, value_name = "X", default_value_t = 5.0)]
+    minutes: f64,
     /// How sure each arc is, by so many samples of the rows
     #[arg(long, value_name = "N")]
     bootstrap: Option<usize>,
@@ -63,7 +63,7 @@ pub struct Args {
 /// How to search.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum MethodArg {
-    /// The best network of all within the limit of parents, with a proof; up to some forty variables
+    /// The best network of all within the limit of parents: proven in seconds for some twenty variables, beyond that with a bound
     Exact,
     /// Tabu search, then orders of the variables: hundreds of variables, no proof
     Orders,
@@ -100,14 +100,14 @@ impl Args {
 /// # Errors
 /// Those of the data and of the search, or a file that cannot be written.
 pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
-    if args.minutes.is_some_and(|minutes| !(minutes > 0.0 && minutes.is_finite())) {
-        bail!("--minutes must be a number above 0");
+    if !(args.minutes > 0.0 && args.minutes < 1e6) {
+        bail!("--minutes must be a number above 0 and below a million");
     }
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make {}", args.out.display()))?;
     let table = args.data.read(terminal)?;
     let (config, start) = (args.config(), Instant::now());
-    let deadline = args.minutes.map(|minutes| start + Duration::from_secs_f64(60.0 * minutes));
-    let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let deadline = start + Duration::from_secs_f64(60.0 * args.minutes);
+    let is_late = || Instant::now() >= deadline;
     let bar = terminal.bar(ProgressBar::new_spinner().with_message("searching"));
     bar.enable_steady_tick(Duration::from_millis(200));
     let learnt = learn(&table, &config, &Limits { max_structures: None, stop: Some(&is_late) });

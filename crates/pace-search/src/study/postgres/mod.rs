@@ -11,7 +11,7 @@
 //! the tables, in the schema `pace`, for which its user needs the right `CREATE` on the database.
 //!
 //! # Laws
-//! Those of [`Study`](super::Study), by the means of the database:
+//! Those of [`Study`], by the means of the database:
 //!
 //! - Each operation is a transaction. A server that restarts costs nothing but time: the operation is repeated, up to ten
 //!   minutes, with growing pauses. It may then happen twice, and leaves the same rows as once: rounds and claims bear a token that

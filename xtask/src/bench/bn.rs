@@ -45,7 +45,7 @@ pub fn run(root: &Path, environment: &Environment, rounds: u32) -> Result<Vec<Ro
     Ok(report::on(&machine, rows))
 }
 
-/// The rows of one network. Our scores do not differ from round to round; pgmpy's do, as it breaks ties by hashes, so its best
+/// The rows of one network. Our scores do not differ from round to round; pgmpy's do (why was not looked into), so its best
 /// counts.
 fn compare(network: &str, own: &[Value], peers: &[Value]) -> Result<Vec<Row>> {
     let first = own.first().context("ours did not run")?;

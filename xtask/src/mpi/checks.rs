@@ -48,7 +48,7 @@ pub fn threads_agree(pace: &Pace, dir: &Path, graphs: &Path) -> Result<()> {
 
 /// A rank is killed in the middle; another number of processes ends with the undisturbed weights.
 pub fn a_killed_rank_ends_all_and_another_number_resumes(pace: &Pace, dir: &Path, graphs: &Path) -> Result<()> {
-    const EPOCHS: &str = "300";
+    const EPOCHS: &str = "1000";
     let (calm, killed) = (dir.join("calm"), dir.join("killed"));
     let (graphs, calm_text, killed_text) = (text(graphs)?, text(&calm)?, text(&killed)?);
     pace.together(2, &training(graphs, "mlm", EPOCHS, calm_text), 1)?;

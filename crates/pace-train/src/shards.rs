@@ -14,11 +14,15 @@ use crate::collective::{Collective, add, sum};
 use crate::gradient::{StepLoss, gradients, mix};
 use crate::source::Source;
 
-/// What a step is summed over: for each parameter how many shards have a gradient, and its numbers; then the loss, and what the
-/// loss runs over.
+/// What a step is summed over: the gradients in the order of the module, then how many shards have one for each parameter, the
+/// loss, and what the loss runs over.
 ///
 /// Counts are exact up to 2^24, which no batch reaches.
-pub(crate) struct Flat(Vec<f32>);
+pub(crate) struct Flat {
+    numbers: Vec<f32>,
+    /// How many of them are gradients.
+    n_gradients: usize,
+}
 
 /// The sum over the shards of `rows` that this rank has.
 pub(crate) fn own_sum<M, S>(
@@ -34,6 +38,7 @@ where
     S: Source,
     M: Objective<S::Batch> + Sync,
 {
+    let n_gradients = Module::num_params(model);
     let leaf = |shard: usize| {
         let rows = &rows[shard * rows.len() / n_shards..(shard + 1) * rows.len() / n_shards];
         match rows {
@@ -47,7 +52,7 @@ where
         }
     };
     let n_own = n_shards / n_ranks;
-    Flat(subtree(rank * n_own..(rank + 1) * n_own, &leaf))
+    Flat { numbers: subtree(rank * n_own..(rank + 1) * n_own, &leaf), n_gradients }
 }
 
 /// The two halves of the shards, added.
@@ -64,12 +69,30 @@ fn subtree(shards: Range<usize>, leaf: &impl Fn(usize) -> Vec<f32>) -> Vec<f32> 
 impl Flat {
     /// Adds those of all ranks.
     pub fn sum(&mut self, ranks: &dyn Collective) {
-        sum(ranks, &mut self.0);
+        sum(ranks, &mut self.numbers);
+    }
+
+    /// What the loss runs over.
+    pub fn count(&self) -> usize {
+        self.numbers.last().map_or(0, |&count| count as usize)
+    }
+
+    /// Multiplies the gradients by `factor`, and scales them down to the norm `clip`, as [`gradient::scale`](crate::gradient::scale)
+    /// does. One pass over a list takes a tenth of the time of a hundred small tensors.
+    pub fn scale(&mut self, factor: f64, clip: Option<f64>) {
+        let gradients = &mut self.numbers[..self.n_gradients];
+        let factor = clip.map_or(factor, |clip| {
+            let norm = squared_norm(gradients).sqrt() * factor;
+            // The small number is PyTorch's, against division by zero.
+            factor * (clip / (norm + 1e-6)).min(1.0)
+        });
+        gradients.iter_mut().for_each(|gradient| *gradient *= factor as f32);
     }
 
     /// The loss and the gradients of the whole batch, on `device`, which has no autodiff.
     pub fn unpack<M: Module>(&self, model: &M, device: &Device) -> (StepLoss, GradientsParams) {
-        let mut back = Unflatten { rest: &self.0, device, grads: GradientsParams::new() };
+        let (gradients, rest) = self.numbers.split_at(self.n_gradients);
+        let mut back = Unflatten { gradients, rest, device, grads: GradientsParams::new() };
         model.visit(&mut back);
         let [loss, count] = back.rest[..] else { unreachable!("flattened from the same model") };
         let total = Tensor::from_data(TensorData::new(vec![loss], [1]), device);
@@ -77,32 +100,46 @@ impl Flat {
     }
 }
 
+/// The sum of squares, in eight lanes, whose order does not depend on the machine.
+fn squared_norm(values: &[f32]) -> f64 {
+    let mut lanes = [0.0_f64; 8];
+    for eight in values.chunks(lanes.len()) {
+        lanes.iter_mut().zip(eight).for_each(|(lane, &value)| *lane += f64::from(value) * f64::from(value));
+    }
+    lanes.iter().sum()
+}
+
 fn flatten<M: Module>(model: &M, grads: &GradientsParams, loss: f32, count: usize) -> Vec<f32> {
-    let mut flat = Flatten { grads, values: Vec::new() };
+    let mut flat = Flatten { grads, values: Vec::with_capacity(model.num_params()), has: Vec::new() };
     model.visit(&mut flat);
-    flat.values.extend([loss, count as f32]);
-    flat.values
+    let Flatten { mut values, has, .. } = flat;
+    values.extend(has);
+    values.extend([loss, count as f32]);
+    values
 }
 
 struct Flatten<'a> {
     grads: &'a GradientsParams,
     values: Vec<f32>,
+    has: Vec<f32>,
 }
 
 impl ModuleVisitor for Flatten<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        match self.grads.get::<D>(param.id) {
+        let grad = self.grads.get::<D>(param.id);
+        self.has.push(f32::from(u8::from(grad.is_some())));
+        match grad {
             Some(grad) => {
-                self.values.push(1.0);
                 let data = grad.into_data().convert::<f32>();
                 self.values.extend_from_slice(data.as_slice().expect("converted to f32"));
             }
-            None => self.values.resize(self.values.len() + 1 + param.val().shape().num_elements(), 0.0),
+            None => self.values.resize(self.values.len() + param.val().shape().num_elements(), 0.0),
         }
     }
 }
 
 struct Unflatten<'a> {
+    gradients: &'a [f32],
     rest: &'a [f32],
     device: &'a Device,
     grads: GradientsParams,
@@ -111,11 +148,12 @@ struct Unflatten<'a> {
 impl ModuleVisitor for Unflatten<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let shape = param.val().shape();
-        let (own, rest) = self.rest.split_at(1 + shape.num_elements());
-        self.rest = rest;
+        let (own, later) = self.gradients.split_at(shape.num_elements());
+        let (&has, rest) = self.rest.split_first().expect("a number per parameter");
+        (self.gradients, self.rest) = (later, rest);
         // A parameter that no graph of the batch uses stays as it is: a gradient of 0 would still move it by its moments.
-        if own[0] > 0.0 {
-            let grad = Tensor::<D>::from_data(TensorData::new(own[1..].to_vec(), shape), self.device);
+        if has > 0.0 {
+            let grad = Tensor::<D>::from_data(TensorData::new(own.to_vec(), shape), self.device);
             self.grads.register(param.id, grad);
         }
     }

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use burn::optim::ModuleOptimizer;
 use burn::tensor::Device;
 use pace_model::device::is_flex;
 use pace_model::objective::Objective;
@@ -170,16 +169,13 @@ where
             lr = rate(&state, state.step);
             // Another stream than that of the shuffling.
             let seed = mix(!config.seed, state.step as u64);
-            let step = |model: M, optimiser: &mut ModuleOptimizer, (loss, grads): (StepLoss, _)| {
-                let factor = if config.reduction == Reduction::Mean { 1.0 / loss.count as f64 } else { 1.0 };
-                let grads = scale(&model, grads, factor, config.clip);
-                (optimiser.step(lr, model, grads), loss)
-            };
+            let factor = |count: usize| if config.reduction == Reduction::Mean { 1.0 / count as f64 } else { 1.0 };
             let loss;
             (model, loss) = if config.shards == 1 {
                 team(is_cpu, || {
-                    let found = gradients(&model, source, rows, seed, devices);
-                    step(model, &mut optimiser, found)
+                    let (loss, grads) = gradients(&model, source, rows, seed, devices);
+                    let grads = scale(&model, grads, factor(loss.count), config.clip);
+                    (optimiser.step(lr, model, grads), loss)
                 })
             } else {
                 let own = || own_sum(&model, source, rows, seed, config.shards, place, devices);
@@ -187,8 +183,9 @@ where
                 // Only this thread talks to other processes.
                 flat.sum(ranks);
                 team(is_cpu, || {
-                    let found = flat.unpack(&model, &devices[0].clone().inner());
-                    step(model, &mut optimiser, found)
+                    flat.scale(factor(flat.count()), config.clip);
+                    let (loss, grads) = flat.unpack(&model, &devices[0].clone().inner());
+                    (optimiser.step(lr, model, grads), loss)
                 })
             };
             pending.push(loss);

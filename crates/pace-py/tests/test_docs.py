@@ -43,5 +43,6 @@ def test_modules_for_other_packages_say_what_they_want(name):
     try:
         importlib.import_module(name)
     except ImportError:
-        with pytest.raises(ImportError, match=name):
+        # botorch wants torch, and that may be what is missing.
+        with pytest.raises(ImportError, match=f"{name}|torch"):
             importlib.import_module(f"pace_dag.{name}")

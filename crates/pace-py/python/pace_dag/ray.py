@@ -76,20 +76,39 @@ class DagSearcher(Searcher):
 
     `tune.Tuner(train, tune_config=tune.TuneConfig(search_alg=DagSearcher(examples, metric="accuracy", mode="max"), num_samples=200))`;
     in `train(config)` the graph is `dag_of(config)`. Any number of trials may run at the same time. With `path` the search is written
-    to a journal, and the same searcher again goes on where that ends.
+    to a journal, and the same searcher again goes on where that ends. Ray copies searchers before it starts; a copy has the settings,
+    not the trials.
     """
 
     def __init__(self, examples: Any, *, metric: str, mode: str = "max", op: str | None = None, **options: Any) -> None:
         super().__init__(metric=metric, mode=mode)
         self._sign = -1.0 if mode == "min" else 1.0
-        self._search = Search(dataset(examples, op=op), **options)
+        self._settings = (dataset(examples, op=op), options)
+        self._search: Search | None = None
         self._running: dict[str, int] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        graphs, options = self._settings
+        plain = [(dag.ops, dag.edges, dag.target, dag.id) for dag in graphs]
+        return {**self.__dict__, "_settings": (plain, options), "_search": None, "_running": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        plain, options = state["_settings"]
+        graphs = Dataset([Dag(ops, edges, target=target, id=id) for ops, edges, target, id in plain])
+        self.__dict__.update(state, _settings=(graphs, options))
+
+    def _open(self) -> Search:
+        # Not before it is asked: whoever opens a journal keeps others out of it.
+        if self._search is None:
+            graphs, options = self._settings
+            self._search = Search(graphs, **options)
+        return self._search
 
     def suggest(self, trial_id: str) -> dict[str, Any]:
         """A graph that nobody evaluates yet."""
         # Whoever asks gets open queries first, in the order in which they were asked.
         mine = set(self._running.values())
-        asked = self._search.ask(len(mine) + 1)
+        asked = self._open().ask(len(mine) + 1)
         query, graph = next((query, graph) for query, graph in asked if query not in mine)
         self._running[trial_id] = query
         return {_OPS: graph.ops, _EDGES: [list(edge) for edge in graph.edges]}
@@ -100,7 +119,7 @@ class DagSearcher(Searcher):
         if query is None:
             return
         score = None if error or not result else result.get(self.metric)
-        self._search.tell(query, None if score is None else self._sign * float(score))
+        self._open().tell(query, None if score is None else self._sign * float(score))
 
     def save(self, checkpoint_path: str) -> None:
         """The search is in its journal, if it has one; nothing else is to be saved."""

@@ -1,6 +1,7 @@
 //! [`PyDag`]: one graph, its operations by name.
 
-use std::collections::{BTreeSet, hash_map::DefaultHasher};
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 
 use numpy::ndarray::Array2;
@@ -11,6 +12,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::value;
+
+/// What `Dag` takes: operations and edges.
+type Arguments = (Vec<String>, Vec<(usize, usize)>);
 
 /// A directed acyclic graph whose nodes are operations, by name.
 ///
@@ -89,7 +93,7 @@ impl PyDag {
         let canonical = GraphKey::of(&self.coded()?.1).canonical();
         let n = canonical.n_nodes();
         let bools = mask(&canonical, MaskRule::PACE).to_bools();
-        Ok(Array2::from_shape_vec((n, n), bools).map_err(|error| value(error))?.into_pyarray(py))
+        Ok(Array2::from_shape_vec((n, n), bools).map_err(value)?.into_pyarray(py))
     }
 
     fn __len__(&self) -> usize {
@@ -114,7 +118,7 @@ impl PyDag {
         format!("Dag({} : {}{target}{id})", self.0.ops.join(" "), edges.join(" "))
     }
 
-    fn __getnewargs_ex__(&self) -> ((Vec<String>, Vec<(usize, usize)>), std::collections::HashMap<&str, Py<PyAny>>) {
+    fn __getnewargs_ex__(&self) -> (Arguments, HashMap<&str, Py<PyAny>>) {
         let options = Python::attach(|py| {
             let target = self.0.target.into_pyobject(py).map(|value| value.into_any().unbind());
             let id = self.0.id.clone().into_pyobject(py).map(|value| value.into_any().unbind());

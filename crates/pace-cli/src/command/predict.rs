@@ -104,7 +104,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         bail!("there is no method '{id}' here; there are {}", ids.join(", "));
     }
     let folds = Folds::new(known.len(), args.folds as usize, args.seed);
-    let bar = terminal.bar(progress::steps("cross-validate", methods.len() * folds.len()));
+    let bar = terminal.bar(progress::steps("cross-validate", methods.len() * folds.count()));
     let mut found = Vec::new();
     for method in &methods {
         bar.set_message(method.title.clone());
@@ -129,8 +129,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         })?;
         terminal.say(format!("{} predictions by {} written to {}", predictions.len(), method.title, out.display()));
     }
-    let result = json!({"graphs": known.len(), "folds": folds.len(), "best": best.id, "methods": found});
-    terminal.result(&result, || text(&found, known.len(), folds.len()))
+    let result = json!({"graphs": known.len(), "folds": folds.count(), "best": best.id, "methods": found});
+    terminal.result(&result, || text(&found, known.len(), folds.count()))
 }
 
 /// Controls first, then what the model adds.

@@ -17,7 +17,7 @@ impl Folds {
     }
 
     /// How many parts.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
@@ -36,7 +36,7 @@ mod tests {
     fn every_row_is_predicted_once_and_never_by_itself() {
         let folds = Folds::new(23, 5, 1);
         let mut all = Vec::new();
-        for fold in 0..folds.len() {
+        for fold in 0..folds.count() {
             let (known, wanted) = folds.split(fold);
             assert_eq!(known.len() + wanted.len(), 23);
             assert!(wanted.iter().all(|row| !known.contains(row)));

@@ -81,7 +81,7 @@ pub struct Quality {
 /// Those of the fits.
 pub fn validate(method: &Method<'_>, scores: &[f64], folds: &Folds, mut done: impl FnMut()) -> Result<Quality> {
     let (mut predicted, mut actual, mut of_folds) = (Vec::new(), Vec::new(), Vec::new());
-    for fold in 0..folds.len() {
+    for fold in 0..folds.count() {
         let (known, wanted) = folds.split(fold);
         let y: Vec<f64> = known.iter().map(|&row| scores[row]).collect();
         let found: Vec<f64> = method.predict(&known, &y, &wanted)?.iter().map(|prediction| prediction.mean).collect();
